@@ -26,7 +26,6 @@ APART: dict[str, str] = {
     "src/recollectum/text/secrets/languages.py": "one file for each way of finding secrets",
     "src/recollectum/text/secrets/long_words.py": "one search whose result several others use",
     "src/recollectum/text/secrets/recovery_codes.py": "one file for each way of finding secrets",
-    "src/recollectum/text/secrets/vendors.py": "a long table, where its neighbour is a search",
     "src/recollectum/text/secrets/wallets.py": "one file for each way of finding secrets",
     "src/recollectum/transfer/claude_code.py": "one file for each foreign format",
     "src/recollectum/transfer/codex.py": "one file for each foreign format",

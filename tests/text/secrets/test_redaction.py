@@ -10,6 +10,7 @@ from bench.redaction_set.innocents import innocents
 from bench.redaction_set.measure import CLAIMED_BAR, LISTED_BAR, SPOILT_BAR, kinds, recall, spoilt, total
 from bench.redaction_set.measure import examples as examples_of
 from recollectum.text.secrets.redaction import Secret, redact, redact_value
+from recollectum.text.secrets.values import Stretches
 from recollectum.text.secrets.vendors import VENDORS
 
 pytestmark = pytest.mark.process
@@ -140,6 +141,27 @@ def test_a_name_in_json_gives_the_value_away() -> None:
     assert redact_value(given) == expected
     assert redact_value(redact_value(given)) == expected
     assert redact_value({"a": {"api_key": ["9f8e7d6c5b4a39281706"]}}) == {"a": {"api_key": ["[secret:api-key]"]}}
+
+
+@pytest.mark.parametrize("told", ["passwort ist hunter22", 'password: "swordfish"', "API_KEY=9f8e7d6c5b4a39281706"])
+@pytest.mark.parametrize("before", [0, 7, 500, 1013, 1024, 1531, 5000])
+def test_a_secret_is_found_at_any_distance_from_names_that_tell_none(told: str, before: int) -> None:
+    names = "password passwort пароль key "
+    padding = (names * 200)[: before - 1] + " " if before else ""
+    done = redact(f"1 {padding}{told} {names * 200}{told} {padding}2")
+    assert [found.kind for found in done.found] == ["api-key" if "KEY" in told else "password"] * 2
+
+
+def test_names_are_tried_only_around_digits_signs_and_quotes() -> None:
+    assert Stretches("passwort ist geheim. " * 5000).places() == []
+    plain = "passwort ist geheim. " * 100
+    (start, end), (_, last) = Stretches(f"{plain}hunter22{plain * 10}'").places()
+    assert 0 < start < len(plain) < end < start + 2048 <= last
+
+
+@pytest.mark.parametrize("many", [1, 2, 40])
+def test_marks_that_are_near_each_other_make_one_stretch(many: int) -> None:
+    assert len(Stretches("passwort ist 1 " * 60 * many).places()) == 1
 
 
 _HOSTILE = (

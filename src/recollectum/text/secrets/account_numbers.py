@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from recollectum.text.secrets.span import Span
 
 _RANK = 1
-_DIGITS = re.compile(r"[0-9]{4}")
+_DIGITS = re.compile("[0-9][0-9]{3}")
 _CARD = re.compile(
     r"(?P<secret>[2-6](?:(?<![\w.,#/-].)|(?<=\\[nrt].))(?:[0-9]{12,18}"
     r"|[0-9]{3}(?P<gap>[ .-])[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
@@ -30,7 +30,9 @@ _ORDERED_REACH = 24
 _CONSTANTS = frozenset({"2718281828459045"})
 #: It matches from the first digit, which is rarer than a letter; a lookbehind checks the country.
 _ACCOUNT = re.compile(
-    r"[0-9](?:(?<=[^\w-][A-Za-z]{2}.)|(?<=^[A-Za-z]{2}.)|(?<=\\[nrt][A-Za-z]{2}.))[0-9](?= ?[A-Za-z0-9]{4})", re.ASCII
+    r"[0-9](?<=[A-Za-z]{2}.)(?:(?<=[^\w-][A-Za-z]{2}.)|(?<=^[A-Za-z]{2}.)|(?<=\\[nrt][A-Za-z]{2}.))[0-9]"
+    r"(?= ?[A-Za-z0-9]{4})",
+    re.ASCII,
 )
 # The length of the IBAN of each country.
 _COUNTRIES = {
@@ -53,26 +55,31 @@ _COUNTRIES = {
     32: "LC",
 }
 #: Full-width digits, wide spaces and dashes, as ASCII.
-_PLAIN = str.maketrans(
-    "\uff10\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19\u00a0\u202f\u2007\u2009\u3000\uff0d\u2010\u2011\u2012\u2013",
-    "0123456789     -----",
+_PLAIN = tuple(
+    zip(
+        "\uff10\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19\u00a0\u202f\u2007\u2009\u3000\uff0d\u2010\u2011\u2012\u2013",
+        "0123456789     -----",
+        strict=True,
+    )
 )
 #: For each digit, the digit sum of its double.
-_DOUBLED = str.maketrans("0123456789", "0246813579")
-_GAPS = str.maketrans("", "", " .-")
+_DOUBLED = bytes.maketrans(b"0123456789", b"0246813579")
 #: The value of each letter of an IBAN.
 _VALUES = {ord(letter): str(int(letter, 36)) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _LENGTHS = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
+_COUNTRY_VALUES = {country: country.translate(_VALUES) for country in _LENGTHS}
 
 
 def find_account_numbers(text: str) -> Iterator[Span]:
     """Yield the cards and accounts whose check digits are right."""
     if not text.isascii():
-        text = text.translate(_PLAIN)
+        # Twenty searches for one character each are faster than one translation of all characters.
+        for wide, plain in _PLAIN:
+            text = text.replace(wide, plain)
     if not _DIGITS.search(text):
         return
     for found in _CARD.finditer(text):
-        digits = found["secret"].translate(_GAPS)
+        digits = _without_gaps(found["secret"])
         if _ISSUED.fullmatch(digits) and passes_luhn(digits) and not _is_other_number(text, found, digits):
             yield (*found.span("secret"), _RANK, "credit-card")
     for found in _ACCOUNT.finditer(text):
@@ -80,6 +87,11 @@ def find_account_numbers(text: str) -> Iterator[Span]:
         end = _account_end(text, start)
         if end:
             yield start, end, _RANK, "iban"
+
+
+def _without_gaps(card: str) -> str:
+    # The first group has four digits, and all gaps are the same.
+    return card if card.isdigit() else card.replace(card[4], "")
 
 
 def _is_other_number(text: str, found: re.Match[str], digits: str) -> bool:
@@ -90,13 +102,15 @@ def _is_other_number(text: str, found: re.Match[str], digits: str) -> bool:
 
 def passes_luhn(digits: str) -> bool:
     """Return whether the last digit is Luhn's check digit; a row of one repeated digit is no card."""
-    total = sum(map(int, digits[::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))
+    codes = digits.encode()
+    total = sum(codes[::-2]) + sum(codes[-2::-2].translate(_DOUBLED)) - len(codes) * ord("0")
     return total % 10 == 0 and len(set(digits)) > 1
 
 
 def _account_end(text: str, start: int) -> int | None:
     """Return the end of the IBAN that begins here, or None when there is none."""
-    length = _LENGTHS.get(text[start : start + 2].upper())
+    country = text[start : start + 2].upper()
+    length = _LENGTHS.get(country)
     if length is None:
         return None
     # People write it in groups of four with single spaces; after a wider gap something else begins.
@@ -104,7 +118,7 @@ def _account_end(text: str, start: int) -> int | None:
     # It begins with two letters, so `isupper` or `islower` also holds if the rest are digits.
     if len(account) < length or not (account.isascii() and account.isalnum()):
         return None
-    if not (account.isupper() or account.islower()) or not _passes_mod_97(account.upper()):
+    if not (account.isupper() or account.islower()) or not _passes_mod_97(country, account):
         return None
     end = start
     while length:
@@ -113,5 +127,8 @@ def _account_end(text: str, start: int) -> int | None:
     return None if text[end : end + 1].isalnum() else end
 
 
-def _passes_mod_97(account: str) -> bool:
-    return int((account[4:] + account[:4]).translate(_VALUES)) % 97 == 1
+def _passes_mod_97(country: str, account: str) -> bool:
+    number = account[4:]
+    if not number.isdigit():
+        number = number.upper().translate(_VALUES)
+    return int(f"{number}{_COUNTRY_VALUES[country]}{account[2:4]}") % 97 == 1

@@ -4,7 +4,14 @@ import re
 from collections.abc import Iterator
 
 from recollectum.text.secrets.span import Span
-from recollectum.text.secrets.values import SHORTEST_KEY, is_key, is_password, is_phrase, is_reference
+from recollectum.text.secrets.values import (
+    SHORTEST_KEY,
+    Stretches,
+    is_key,
+    is_password,
+    is_phrase,
+    is_reference,
+)
 
 _RANK = 2
 _HINTS = ("pass", "pw", "secret", "token", "key", "credential")
@@ -44,18 +51,17 @@ def to_small(text: str, lowered: str) -> str:
     return lowered if len(lowered) == len(text) else text.translate(_SMALL)
 
 
-def find_assigned(text: str, small: str) -> Iterator[Span]:
+def find_assigned(text: str, small: str, stretches: Stretches) -> Iterator[Span]:
     """Yield the values assigned to names that secrets have; `small` is the text in lower case."""
     if not any(hint in small for hint in _HINTS):
         return
-    amazon = "aws" in small
-    for found in _ASSIGNED.finditer(small):
-        name, sign = found["name"], found["sign"]
+    amazon, resources = "aws" in small, "arn:" in small
+    for found in stretches.matches(_ASSIGNED):
+        name = found["name"]
         password = name.startswith("p")
-        # Most values after these names are too short for a key; skip them early.
-        if not password and (sign == ">" or found.end() - found.end("sign") < SHORTEST_KEY):
+        if is_quoted_prose(found) if password else _is_no_key(found):
             continue
-        if _is_of_something_else(small, found):
+        if _is_of_something_else(found["more"]) or (resources and _is_in_resource(small, found.start())):
             continue
         span = value_span(text, found)
         if span is None:
@@ -67,11 +73,26 @@ def find_assigned(text: str, small: str) -> Iterator[Span]:
             yield (*span, _RANK, "aws-secret-key" if amazon and "secret" in name else "api-key")
 
 
-def _is_of_something_else(small: str, found: re.Match[str]) -> bool:
-    """Return whether the name is that of a link or a date, or part of a resource name (`arn:aws:secretsmanager:…`)."""
-    start = found.start()
+def _is_no_key(found: re.Match[str]) -> bool:
+    """Return whether the value is too short for a key, as most are, or follows a sign that assigns none."""
+    return found["sign"] == ">" or found.end() - found.end("sign") < SHORTEST_KEY
+
+
+def _is_of_something_else(more: str) -> bool:
+    """Return whether the rest of the name makes it that of a link or a date."""
+    return bool(more) and _JOINTS.split(more)[-1] in _ABOUT
+
+
+def _is_in_resource(small: str, start: int) -> bool:
+    """Return whether the name is part of a resource name (`arn:aws:secretsmanager:…`)."""
     resource = small.rfind("arn:", max(0, start - _REACH), start)
-    return _JOINTS.split(found["more"])[-1] in _ABOUT or (resource >= 0 and not _SPACE.search(small, resource, start))
+    return resource >= 0 and not _SPACE.search(small, resource, start)
+
+
+def is_quoted_prose(found: re.Match[str]) -> bool:
+    """Return whether the value is a sentence in quotes rather than a pass phrase."""
+    quoted = found["quoted"]
+    return quoted is not None and " " in quoted and not is_phrase(quoted.removesuffix("\\"))
 
 
 def value_span(text: str, found: re.Match[str]) -> tuple[int, int] | None:
@@ -86,7 +107,7 @@ def value_span(text: str, found: re.Match[str]) -> tuple[int, int] | None:
 
 def _is_assigned_password(text: str, found: re.Match[str], value: str) -> bool:
     if found["quoted"] is not None:
-        return " " not in value or is_phrase(value)
+        return True
     if found["sign"] == "=" and _is_variable(text, found):
         return True
     return is_password(value)

@@ -12,12 +12,12 @@ from recollectum.text.secrets.values import is_key, is_password, is_reference
 _RANK = 2
 #: The greatest distance of an option from its program.
 _REACH = 300
-_LONG = re.compile(rf"(?<![\w-])--(?P<flag>[a-z][a-z0-9-]{{1,40}})[ =]{{1,2}}(?!-)(?:{QUOTED}|{BARE})", re.ASCII)
+_LONG = re.compile(rf"--(?<![\w-]--)(?P<flag>[a-z][a-z0-9-]{{1,40}})[ =]{{1,2}}(?!-)(?:{QUOTED}|{BARE})", re.ASCII)
 _PASSWORD = re.compile(r"(?:^|-)(?:pass|password|passwd|passphrase|passcode|pwd|pw)$", re.ASCII)
 _KEY = re.compile(r"(?:token|secret|(?:api|access|secret|private|auth|account)-?key|credentials?)$", re.ASCII)
 _LOGIN = re.compile(r"(?:^|-)user$", re.ASCII)
 _SHORT = re.compile(
-    rf"(?<=\s)-(?P<flag>[pPaAwuU])(?P<room>[ ]?)(?=[^\s-]\S{{0,64}}?[0-9:!@#$%^&*+=~?])(?:{QUOTED}|{BARE})", re.ASCII
+    rf"-(?<=\s-)(?P<flag>[pPaAwuU])(?P<room>[ ]?)(?=[^\s-]\S{{0,64}}?[0-9:!@#$%^&*+=~?])(?:{QUOTED}|{BARE})", re.ASCII
 )
 
 
@@ -46,7 +46,9 @@ _PROGRAMS = {
     "wget": _Program("", login=True),
     "http": _Program("aA", login=True),
 }
-_PROGRAM = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, _PROGRAMS))})(?=[a-z_]{{0,12}}\s)", re.ASCII)
+# Each begins with a letter, so that the regex engine skips all other text at once.
+_NAMES = "|".join(name[0] + r"(?<![\w.-].)" + re.escape(name[1:]) for name in _PROGRAMS)
+_PROGRAM = re.compile(rf"(?:{_NAMES})(?=[a-z_]{{0,12}}\s)", re.ASCII)
 _END = re.compile(r"[\n;|]")
 
 
@@ -74,8 +76,9 @@ def _find_long(text: str, small: str) -> Iterator[Span]:
 
 
 def _find_short(text: str, small: str) -> Iterator[Span]:
-    programs = [(found.start(), _PROGRAMS[found[0]]) for found in _PROGRAM.finditer(small)]
-    for found in _SHORT.finditer(text) if programs else ():
+    options = list(_SHORT.finditer(text))
+    programs = [(found.start(), _PROGRAMS[found[0]]) for found in _PROGRAM.finditer(small)] if options else []
+    for found in options if programs else ():
         at = bisect_left(programs, found.start(), key=lambda one: one[0]) - 1
         if at < 0 or not _takes(*programs[at], text, found):
             continue

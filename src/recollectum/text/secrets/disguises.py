@@ -19,6 +19,8 @@ _CUT = re.compile(r"(?=[\w-]{0,5}[0-9A-Z])[\w-]{6}\\?\r?$", re.ASCII)
 _BEGINNING = re.compile(r"\w", re.ASCII)
 _PERCENT = re.compile("%(?:2[DdEe]|3[Aa]|5[Ff])", re.ASCII)
 _ENCODED = re.compile("%([2-7][0-9A-Fa-f])", re.ASCII)
+#: The character of each code, in either case.
+_CHARACTERS = {high + low: chr(int(high + low, 16)) for high in "234567" for low in "0123456789ABCDEFabcdef"}
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,8192}={0,2}", re.ASCII)
 
 
@@ -63,11 +65,14 @@ def find_percent_encoded(text: str) -> Iterator[Span]:
         return
     pieces = _ENCODED.split(text)
     # Every second piece is the code of one character, which took three.
-    plain = [chr(int(piece, 16)) if odd % 2 else piece for odd, piece in enumerate(pieces)]
-    lengths = [3 if odd % 2 else len(piece) for odd, piece in enumerate(pieces)]
-    decoded = "".join(plain)
-    places = _Places([len(piece) for piece in plain], lengths)
-    for start, end, rank, kind in find_tokens(decoded, hinted_kinds(decoded, decoded.lower(), [decoded])):
+    pieces[1::2] = map(_CHARACTERS.__getitem__, pieces[1::2])
+    decoded = "".join(pieces)
+    found = list(find_tokens(decoded, hinted_kinds(decoded, decoded.lower(), [decoded])))
+    if not found:
+        return
+    after = [len(piece) for piece in pieces]
+    places = _Places(after, [3 if odd % 2 else length for odd, length in enumerate(after)])
+    for start, end, rank, kind in found:
         low, high = places.find(start), places.find(end)
         if high - low > end - start:
             yield low, high, rank, kind

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from recollectum.text.secrets.span import Span
-from recollectum.text.secrets.values import is_mixed_password, is_password, is_reference
+from recollectum.text.secrets.values import Stretches, is_mixed_password, is_password, is_reference
 
 _RANK = 2
 _NAMES = (
@@ -18,11 +18,14 @@ _IS = (
     "ist|lautet|heißt|heisst|war|wird|est|sera|était|c'est|es|será|era|fue|é|è|sarà|is|was|wordt|to|jest|je|är|er|on|"
     "это|был|=|-|\u2013|\u2014"
 )
+_IS_BEGINS = "".join(sorted({word[0] for word in _IS.split("|") if word != "-"}))
+_SAID = f"(?=[{_IS_BEGINS}-])(?:{_IS})(?: jetzt| nun| now)?"
 _OPEN = "[\"'`«„\u201c「]?"
 _VALUE = r"(?P<value>[^\s\"'`,;<>(){}|\[\]»\u201c\u201d」]{4,128})"
 _SPACED = re.compile(
     rf"(?:{'|'.join((*_LATIN, *_OTHERS))})(?!\s(?:primaria|externa))[a-zıé]{{0,3}}"
-    rf"(?:(?P<joint>(?: [^.;:!?\n]{{1,40}}?)?(?:\s?[:=：]|,? (?:{_IS})(?: jetzt| nun| now)?) {{0,2}})"
+    # The engine tries these after each character; each begins with a character, so that most fail without a step.
+    rf"(?:(?P<joint>(?: [^.;:!?\n]{{1,40}}?)?(?:\s[:=：]|[:=：]|, {_SAID}| {_SAID}) {{0,2}})"
     rf"| (?=\S{{0,64}}?[0-9])){_OPEN}{_VALUE}",
 )
 #: Italian uses the English word.
@@ -36,22 +39,21 @@ _UNSPACED = re.compile(
 _CLOSING = ".,;:?)。"
 
 
-def find_told_elsewhere(text: str, small: str) -> Iterator[Span]:
+def find_told_elsewhere(text: str, small: str, stretches: Stretches) -> Iterator[Span]:
     """Yield the passwords that a sentence tells; `small` is the text in lower case."""
-    if [word for word in _LATIN if word in small]:
-        yield from _find(_SPACED, text, small)
-    if text.isascii():
+    ascii_only = text.isascii()
+    if [word for word in (_LATIN if ascii_only else (*_LATIN, *_OTHERS)) if word in small]:
+        yield from _find(_SPACED, text, stretches)
+    if ascii_only:
         return
-    if [word for word in _OTHERS if word in small]:
-        yield from _find(_SPACED, text, small)
     if "password" in small:
-        yield from _find(_ITALIAN, text, small)
+        yield from _find(_ITALIAN, text, stretches)
     if [word for word in _EAST_ASIAN if word in small]:
-        yield from _find(_UNSPACED, text, small)
+        yield from _find(_UNSPACED, text, stretches)
 
 
-def _find(pattern: re.Pattern[str], text: str, small: str) -> Iterator[Span]:
-    for found in pattern.finditer(small):
+def _find(pattern: re.Pattern[str], text: str, stretches: Stretches) -> Iterator[Span]:
+    for found in stretches.matches(pattern):
         start, end = found.span("value")
         while end > start and text[end - 1] in _CLOSING:
             end -= 1

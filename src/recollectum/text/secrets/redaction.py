@@ -15,6 +15,7 @@ from recollectum.text.secrets.recovery_codes import find_recovery_codes
 from recollectum.text.secrets.span import Span
 from recollectum.text.secrets.tokens import find_tokens, hinted_kinds
 from recollectum.text.secrets.told import find_told, find_told_keys
+from recollectum.text.secrets.values import Stretches
 from recollectum.text.secrets.wallets import find_wallet_keys
 
 #: How often the rest of a stretch is searched again after a secret in it was found.
@@ -107,9 +108,10 @@ def _spans(text: str) -> Iterator[Span]:
     yield from find_recovery_codes(text)
     yield from find_broken(text, kinds)
     yield from find_percent_encoded(text)
-    yield from find_assigned(text, small)
-    yield from find_told(text, small)
-    yield from find_told_elsewhere(text, small)
+    stretches = Stretches(small)
+    yield from find_assigned(text, small, stretches)
+    yield from find_told(text, small, stretches)
+    yield from find_told_elsewhere(text, small, stretches)
     yield from find_in_commands(text, small)
     yield from find_account_numbers(text)
     if words:

@@ -10,9 +10,12 @@ from recollectum.text.secrets.vendors import VENDORS
 
 # Each pattern begins at the start of a word, so that a run of letters is scanned once and not once for each letter. An
 # escaped newline of JSON or a shell ends in a letter, which is no part of the word after it.
-_BORDER = r"(?<![\w-])|(?<=\\[nrt])"
+# The lookbehinds follow the first character, so that the regex engine skips all text without that character at once.
+_BORDER = r"(?<![\w-].)|(?<=\\[nrt].)"
 #: A vendor's token may also begin after `my_`.
-_BEFORE = rf"(?:{_BORDER}|(?<=[A-Za-z0-9]_))"
+_BEFORE = rf"(?:{_BORDER}|(?<=[A-Za-z0-9]_.))"
+#: The first character of a pattern: a letter, a digit or a set.
+_FIRST = re.compile(r"(?:\w|\[[^\]]+\])(?![{*+?])", re.ASCII)
 _AFTER = r"(?![\w-])"
 
 
@@ -26,6 +29,8 @@ class TokenKind:
     #: Whether the pattern and its hints ignore case.
     lowered: bool = False
     rank: int = 0
+    #: What a text must contain in lower case besides a hint; it may be anywhere.
+    also: str = ""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -39,7 +44,11 @@ def _compiled(source: str, *, ignore_case: bool) -> re.Pattern[str]:
 
 
 def _token(name: str, hints: str, body: str, after: str = _AFTER) -> TokenKind:
-    return TokenKind(name, tuple(hints.split()), f"{_BEFORE}(?P<secret>{body}){after}")
+    first = _FIRST.match(body)
+    if first is None:
+        raise ValueError(f"The pattern of {name} must begin with one character or set, without a quantifier: {body}")
+    source = f"(?P<secret>{first[0]}{_BEFORE}{body[first.end() :]}){after}"
+    return TokenKind(name, tuple(hints.split()), source)
 
 
 def _block(name: str, heading: str) -> TokenKind:
@@ -54,6 +63,7 @@ def _block(name: str, heading: str) -> TokenKind:
 
 # The host after a URL password has a dot or a port, so that an `@` inside the password does not end it.
 _HOST = r"(?:[\w-]{1,63}\.[\w.-]|\[|localhost\b|[\w-]{1,63}:[0-9])"
+# A pattern that ignores case is tried at each character, unless its first set does not: `(?-i:[Bb])`.
 _KINDS = (
     _block("pgp-key", "PGP PRIVATE KEY BLOCK"),
     _block("ssh-key", "OPENSSH PRIVATE KEY"),
@@ -67,7 +77,7 @@ _KINDS = (
     TokenKind(
         "jwt",
         ("eyJ",),
-        rf"(?:{_BORDER})(?P<secret>eyJ[\w-]{{8,}}+\.[\w-]{{8,}}+\.[\w-]*+(?:\.[\w-]++){{0,2}}){_AFTER}",
+        rf"(?P<secret>e(?:{_BORDER})yJ[\w-]{{8,}}+\.[\w-]{{8,}}+\.[\w-]*+(?:\.[\w-]++){{0,2}}){_AFTER}",
     ),
     TokenKind(
         "azure-key",
@@ -82,25 +92,28 @@ _KINDS = (
         # The name of a variable, a placeholder, a port and the password of an anonymous user are no secrets.
         r"://(?!anonymous:|ftp:)[^\s/:@\"'<>]{0,64}:(?![$<{%*]|[0-9]{1,5}/|(?:password|passwd|pass|pwd)@)(?P<secret>"
         rf"[^\s/\"'<>]{{3,128}}(?=@{_HOST})|(?:[^\s\"'<>/]|/(?!/)){{3,128}}?(?=@{_HOST})|[^\s/@\"'<>]{{3,128}}(?=@[\w.-]))",
+        also="@",
     ),
     TokenKind(
         "otp-secret",
         ("otpauth://",),
-        r"otpauth://[a-z]{1,10}+(?=[/?&])[^\s\"'<>?&]{0,200}+[?&](?:(?!secret=)[^\s\"'<>&]{0,200}+&){0,8}+"
+        r"(?-i:[Oo])tpauth://[a-z]{1,10}+(?=[/?&])[^\s\"'<>?&]{0,200}+[?&](?:(?!secret=)[^\s\"'<>&]{0,200}+&){0,8}+"
         r"secret=(?P<secret>[A-Z2-7]{16,128})",
         lowered=True,
+        also="secret=",
     ),
     TokenKind(
         "basic-auth",
         ("basic ",),
-        r"authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?basic (?P<secret>[\w+/-]{8,}+={0,2})",
+        r"(?-i:[Aa])uthorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?basic (?P<secret>[\w+/-]{8,}+={0,2})",
         lowered=True,
         rank=1,
+        also="authorization",
     ),
     TokenKind(
         "bearer-token",
         ("bearer ",),
-        r"(?<!\w)bearer {1,2}(?=[\w.~+/-]{0,200}[0-9])(?P<secret>[\w.~+/-]{16,}+={0,2})",
+        r"(?-i:[Bb])(?<!\w.)earer {1,2}(?=[\w.~+/-]{0,200}[0-9])(?P<secret>[\w.~+/-]{16,}+={0,2})",
         lowered=True,
         rank=1,
     ),
@@ -111,18 +124,32 @@ _KINDS = (
 _DIGIT = re.compile("[0-9]")
 _OF_A_WORD = re.compile(r"[\w+/~.%-]+", re.ASCII)
 _ONE_WORD = {vendor[0] for vendor in VENDORS} | {"jwt"}
+#: Each with its characters: a text that lacks one of them need not be searched for the hint.
 _IN_WORDS = [
-    (hint, kind) for kind in _KINDS if kind.name in _ONE_WORD for hint in kind.hints if _OF_A_WORD.fullmatch(hint)
+    (hint, kind, frozenset(hint))
+    for kind in _KINDS
+    if kind.name in _ONE_WORD
+    for hint in kind.hints
+    if _OF_A_WORD.fullmatch(hint)
 ]
-_IN_TEXT = [(hint, kind) for kind in _KINDS for hint in kind.hints if (hint, kind) not in _IN_WORDS]
+_IN_TEXT = [(hint, kind) for kind in _KINDS for hint in kind.hints if (hint, kind, frozenset(hint)) not in _IN_WORDS]
 
 
 def hinted_kinds(text: str, lowered: str, words: Iterable[str]) -> dict[TokenKind, str]:
     """Return the kinds that a text may contain, each with the hint; `lowered` is the text in lower case."""
     # Tokens have digits or capitals; most long words of a program have neither.
     likely = "\n".join([word for word in words if not word.islower() or _DIGIT.search(word)])
-    found = {kind: hint for hint, kind in _IN_WORDS if hint in likely} if likely else {}
-    found.update({kind: hint for hint, kind in _IN_TEXT if hint in (lowered if kind.lowered else text)})
+    found: dict[TokenKind, str] = {}
+    if likely:
+        characters = frozenset(likely)
+        found = {kind: hint for hint, kind, needed in _IN_WORDS if needed <= characters and hint in likely}
+    found.update(
+        {
+            kind: hint
+            for hint, kind in _IN_TEXT
+            if hint in (lowered if kind.lowered else text) and (not kind.also or kind.also in lowered)
+        }
+    )
     return found
 
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
-from recollectum.text.secrets.assignments import BARE, QUOTED, value_span
+from recollectum.text.secrets.assignments import BARE, QUOTED, is_quoted_prose, value_span
 from recollectum.text.secrets.span import Span
 from recollectum.text.secrets.values import (
+    Stretches,
     is_key,
     is_mixed_password,
     is_password,
-    is_phrase,
     is_reference,
     is_strong_password,
 )
@@ -30,15 +30,15 @@ _TOLD = re.compile(
 _DIRECT = re.compile(rf"p(?<!\wp)(?P<name>assword|asscode|ass|wd|w) (?=\S{{0,64}}?[0-9!@#$%^&*+=~?]){_VALUE}", re.ASCII)
 
 
-def find_told(text: str, small: str) -> Iterator[Span]:
+def find_told(text: str, small: str, stretches: Stretches) -> Iterator[Span]:
     """Yield the passwords that a sentence tells; `small` is the text in lower case."""
     if not ("pass" in small or "pw" in small or "pin" in small):
         return
-    for found in _TOLD.finditer(small):
-        span = value_span(text, found)
+    for found in stretches.matches(_TOLD):
+        span = None if is_quoted_prose(found) else value_span(text, found)
         if span and _is_told(found, text[slice(*span)]):
             yield (*span, _RANK, "password")
-    for found in _DIRECT.finditer(small):
+    for found in stretches.matches(_DIRECT):
         span = value_span(text, found)
         if span and _is_told_directly(found, text[slice(*span)]):
             yield (*span, _RANK, "password")
@@ -48,7 +48,7 @@ def _is_told(found: re.Match[str], value: str) -> bool:
     if found["name"].startswith("in"):
         return bool(re.fullmatch("[0-9]{4,8}", value))
     if found["quoted"] is not None:
-        return " " not in value or is_phrase(value)
+        return True
     return is_password(value)
 
 

@@ -1,6 +1,7 @@
 """Decides whether a value looks like a password or key, or like a word, a name, a date or a placeholder."""
 
 import re
+from collections.abc import Iterator
 
 #: The length of the shortest key.
 SHORTEST_KEY = 16
@@ -17,6 +18,10 @@ _LOWER = re.compile("[a-z]")
 _UPPER = re.compile("[A-Z]")
 _DIGIT = re.compile("[0-9]")
 _SIGN = re.compile(r"[!@#$%^&*+=~?]")
+#: A password or key has a digit or a sign, unless it is quoted or assigned with `=`.
+_MARK = re.compile("[0-9!@#$%^&*+=~?\"'`]")
+#: More characters than any pattern of a name and its value takes.
+_REACH = 512
 #: Words and numbers joined by signs: a name rather than a key.
 _SLUG = re.compile(r"(?:[A-Za-z]+|[0-9]+|v[0-9]+)(?:[-_./:](?:[A-Za-z]+|[0-9]+|v[0-9]+))+", re.ASCII)
 #: Recollectum's ids: a noun and a number in Crockford's base 32.
@@ -28,6 +33,40 @@ _PROSE = re.compile(
     r"|to|too|was|with|wrong|you|your)(?=$|[\s.,!?])",
     re.IGNORECASE | re.ASCII,
 )
+
+
+class Stretches:
+    """The parts of a text that may hold a password or key and its name: those around digits, signs and quotes.
+
+    Most text that names passwords tells none, and a pattern need not try each name in it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: list[tuple[int, int]] | None = None
+
+    def places(self) -> list[tuple[int, int]]:
+        """Return where each begins and ends; they are found at the first call, because most texts name no secret."""
+        if self._found is None:
+            self._found = self._find()
+        return self._found
+
+    def matches(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Yield the matches of a pattern in these parts."""
+        for start, end in self.places():
+            yield from pattern.finditer(self._text, start, end)
+
+    def _find(self) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        at = 0
+        while mark := _MARK.search(self._text, at):
+            # The marks within reach of this one need no search; hence twice the reach after it.
+            at = mark.start() + _REACH
+            start = max(0, mark.start() - _REACH)
+            if found and start <= found[-1][1]:
+                start = found.pop()[0]
+            found.append((start, at + _REACH))
+        return found
 
 
 def is_reference(value: str) -> bool:

@@ -2,8 +2,9 @@
 
 _HEX_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
-#: One hint is enough. A pattern is put between word boundaries and may begin after any `_`; so a pattern with an
-#: unbounded run must end with it: one that failed after a long run would scan it again from each `_`.
+#: One hint is enough. A pattern begins with one character or set, because the word boundary is checked after it. It is
+#: put between word boundaries and may begin after any `_`; so a pattern with an unbounded run must end with it: one
+#: that failed after a long run would scan it again from each `_`.
 VENDORS: tuple[tuple[str, str, str] | tuple[str, str, str, str], ...] = (
     ("age-key", "AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     ("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
@@ -11,7 +12,7 @@ VENDORS: tuple[tuple[str, str, str] | tuple[str, str, str, str], ...] = (
     ("anthropic-key", "sk-ant-", r"sk-ant-[\w-]{20,}+"),
     ("atlassian-token", "ATATT ATCTT", r"AT[AC]TT[\w-]{50,}+(?:=[0-9A-F]{8})?"),
     ("aws-access-key", "AKIA ASIA", "A[KS]IA[A-Z0-9]{16}"),
-    ("azure-client-secret", "Q~", r"[\w~.]{3}[0-9]Q~[\w~.-]{31,34}", r"(?![\w~])"),
+    ("azure-client-secret", "Q~", r"[\w~.][\w~.]{2}[0-9]Q~[\w~.-]{31,34}", r"(?![\w~])"),
     ("brevo-key", "xkeysib-", "xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}"),
     ("cerebras-key", "csk-", "csk-[a-z0-9]{40,}+"),
     ("databricks-token", "dapi", "dapi[0-9a-f]{32}(?:-[0-9])?"),
@@ -30,22 +31,26 @@ VENDORS: tuple[tuple[str, str, str] | tuple[str, str, str, str], ...] = (
     (
         "github-token",
         "ghp_ gho_ ghs_ ghr_ ghu_ github_pat_",
-        r"(?:gh[opsru]_[A-Za-z0-9]{36,}+|github_pat_\w{22,}+)",
+        r"g(?:h[opsru]_[A-Za-z0-9]{36,}+|ithub_pat_\w{22,}+)",
     ),
     ("gitlab-token", "glpat- glrt- gldt- glptt- glcbt-", r"gl(?:pat|rt|dt|ptt|cbt)-[\w-]{20,}+(?:\.[\w-]{2,})*+"),
-    ("google-api-key", "AIza AQ.", r"(?:AIza[\w-]{35}|AQ\.[A-Z][\w-]{35,}+)"),
-    ("google-oauth", "ya29. GOCSPX- 1//0", r"(?:ya29\.[\w-]{20,}+|GOCSPX-[\w-]{28}|1//0[\w-]{40,}+)"),
-    ("grafana-token", "glc_ glsa_", r"(?:glc_[A-Za-z0-9+/]{32,}+={0,2}|glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8})"),
+    ("google-api-key", "AIza AQ.", r"A(?:Iza[\w-]{35}|Q\.[A-Z][\w-]{35,}+)"),
+    (
+        "google-oauth",
+        "ya29. GOCSPX- 1//0",
+        r"[yG1](?:(?<=y)a29\.[\w-]{20,}+|(?<=G)OCSPX-[\w-]{28}|(?<=1)//0[\w-]{40,}+)",
+    ),
+    ("grafana-token", "glc_ glsa_", r"gl(?:c_[A-Za-z0-9+/]{32,}+={0,2}|sa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8})"),
     ("groq-key", "gsk_", "gsk_[A-Za-z0-9]{40,}+"),
     ("hubspot-token", "pat-na pat-eu", f"pat-(?:na|eu)[0-9]-{_HEX_UUID}"),
     ("huggingface-token", "hf_", "hf_[A-Za-z0-9]{30,}+"),
     ("jina-key", "jina_", "jina_[A-Za-z0-9]{40,}+"),
     ("langsmith-key", "lsv2_", "lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
     ("linear-key", "lin_", "lin_(?:api|oauth)_[A-Za-z0-9]{32,}+"),
-    ("mailchimp-key", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}"),
+    ("mailchimp-key", "-us", r"[0-9a-f][0-9a-f]{31}-us[0-9]{1,2}"),
     ("mailgun-key", "key-", r"key-[0-9a-f]{32}"),
     ("newrelic-key", "NRAK-", "NRAK-[A-Z0-9]{27}"),
-    ("notion-token", "ntn_ secret_", "(?:ntn_[A-Za-z0-9]{40,}+|secret_[A-Za-z0-9]{43})"),
+    ("notion-token", "ntn_ secret_", "[ns](?:(?<=n)tn_[A-Za-z0-9]{40,}+|(?<=s)ecret_[A-Za-z0-9]{43})"),
     ("npm-token", "npm_", "npm_[A-Za-z0-9]{36}"),
     ("nvidia-key", "nvapi-", r"nvapi-[\w-]{50,}+"),
     ("onepassword-token", "ops_eyJ", r"ops_eyJ[\w-]{100,}+"),
@@ -64,15 +69,19 @@ VENDORS: tuple[tuple[str, str, str] | tuple[str, str, str, str], ...] = (
     ("sendgrid-key", "SG.", r"SG\.[\w-]{20,24}\.[\w-]{39,50}"),
     ("sentry-token", "sntry", r"sntry(?:s_[\w+/=-]{40,}+|u_[0-9a-f]{64})"),
     ("shopify-token", "shp", "shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
-    ("slack-token", "xox xapp-", r"(?:xox[abeoprs](?:\.xox[bp])?-|xapp-)[A-Za-z0-9-]{10,}+"),
+    ("slack-token", "xox xapp-", r"x(?:ox[abeoprs](?:\.xox[bp])?-|app-)[A-Za-z0-9-]{10,}+"),
     ("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows)/[\w/+-]{30,}+"),
-    ("square-token", "sq0 EAAA", r"(?:sq0(?:csp|atp|idp)-[\w-]{22,}+|EAAA[\w-]{56,76})"),
-    ("stripe-key", "_live_ _test_ whsec_", r"(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,}+|whsec_[A-Za-z0-9+/]{24,}+)"),
-    ("supabase-key", "sbp_ sb_secret_", r"(?:sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,}+)"),
+    ("square-token", "sq0 EAAA", r"[sE](?:(?<=s)q0(?:csp|atp|idp)-[\w-]{22,}+|(?<=E)AAA[\w-]{56,76})"),
+    (
+        "stripe-key",
+        "_live_ _test_ whsec_",
+        r"[rsw](?:(?<=[rs])k_(?:live|test)_[A-Za-z0-9]{16,}+|(?<=w)hsec_[A-Za-z0-9+/]{24,}+)",
+    ),
+    ("supabase-key", "sbp_ sb_secret_", r"sb(?:p_[0-9a-f]{40}|_secret_[\w-]{20,}+)"),
     ("tailscale-key", "tskey-", r"tskey-[a-z]{1,12}-[\w-]{16,}+"),
     ("tavily-key", "tvly-", r"tvly-[\w-]{24,}+"),
-    ("telegram-token", ":AA", r"[0-9]{8,10}:AA[\w-]{32,34}"),
-    ("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}+"),
+    ("telegram-token", ":AA", r"[0-9][0-9]{7,9}:AA[\w-]{32,34}"),
+    ("terraform-token", ".atlasv1.", r"[A-Za-z0-9][A-Za-z0-9]{13}\.atlasv1\.[\w-]{60,}+"),
     ("twilio-key", "SK", "SK[0-9a-f]{32}"),
     ("vault-token", "hvs. hvb.", r"hv[bs]\.[\w-]{24,}+"),
     ("xai-key", "xai-", "xai-[A-Za-z0-9]{40,}+"),

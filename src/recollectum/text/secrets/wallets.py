@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from recollectum.text.secrets.span import Span
 
 _RANK = 1
+# Each alternative begins with a letter, so that the regex engine skips all other text at once.
+_NAMES = "|".join(rf"{whose}[ _-]?(?:phrase|words?)" for whose in ("seed", "recovery", "backup", "wallet"))
 _PHRASE = re.compile(
-    r"(?:mnemonic|(?:seed|recovery|backup|wallet)[ _-]?(?:phrase|words?))[^\n:=]{0,40}?(?:[:=]| is| are| -)\s{0,3}"
-    r"[\"'`]?(?P<secret>(?:[a-z]{3,8}(?:, |[ ,\n])){11,23}[a-z]{3,8})(?![a-z])",
+    rf"(?:mnemonic|{_NAMES})[^\n:=]{{0,40}}?(?:[:=]| (?:is|are|-))\s{{0,3}}"
+    r"[\"'`]?(?P<secret>(?:[a-z]{3,8}+(?:, |[ ,\n])){11,23}[a-z]{3,8}+)(?![a-z])",
     re.ASCII,
 )
 _HINTS = ("mnemonic", "phrase", "seed", "recovery word", "backup word")
@@ -19,8 +21,10 @@ _PROSE_WORDS = (
     "with your"
 )
 _PROSE = frozenset(_PROSE_WORDS.split())
-_WIF = re.compile("[5KL][1-9A-HJ-NP-Za-km-z]{50,51}", re.ASCII)
-_BASE58 = {char: value for value, char in enumerate("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz")}
+#: The first byte of a key is 0x80, which gives its first two digits in base 58.
+_WIF = re.compile("(?:5[HJK]|K[w-z]|L[1-5])[1-9A-HJ-NP-Za-km-z]{49,50}", re.ASCII)
+#: The value of each digit in base 58.
+_BASE58 = bytes.maketrans(b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", bytes(range(58)))
 _HEX = re.compile("(?:0x)?[0-9a-f]{64}", re.ASCII)
 _NAMED = re.compile(r"private[ _-]?key", re.ASCII)
 _OTHER = re.compile(r"public|fingerprint|sha-?[0-9]|digest|hash|address|\btx\b", re.ASCII)
@@ -53,10 +57,7 @@ def _is_hex_key(small: str, start: int, end: int) -> bool:
 
 def _passes_checksum(key: str) -> bool:
     number = 0
-    for char in key:
-        value = _BASE58.get(char)
-        if value is None:
-            return False
+    for value in key.encode().translate(_BASE58):
         number = number * 58 + value
     raw = number.to_bytes((number.bit_length() + 7) // 8, "big")
     return hashlib.sha256(hashlib.sha256(raw[:-4]).digest()).digest()[:4] == raw[-4:]

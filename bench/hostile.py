@@ -130,7 +130,9 @@ def shapes(served: Served, count: int) -> int:
     many = {f"f{number}": number for number in range(count)}
     deep = b"[" * count
     values = b"[" + b"1," * count + b"1]"
-    bodies = (many, deep, values, {"content": "x", "tool_calls": [many] * 3})
+    # Together as large as the first: a larger body is refused by its size, before anybody looks at its fields.
+    third = {name: many[name] for name in list(many)[: count // 3]}
+    bodies = (many, deep, values, {"content": "x", "tool_calls": [third] * 3})
     return sum(served.ask("POST", "/v1/memories", body).status != 422 for body in bodies)
 
 

@@ -35,9 +35,11 @@ def attack(home: Recollectum, kind: str, place: str) -> bool:
     folder.mkdir(parents=True)
     ground = Ground(home=home, vault_id=entry.id, key=home.admin.key_of(entry), text=text, folder=folder)
     KINDS[kind](ground)
-    before = _files(folder)
+    # A whole backup has everybody's vaults, and those of others stay in it as they are.
+    others = {f"{one.id}.db" for one in home.admin.entries() if one.id != entry.id} if kind == "backup" else set[str]()
+    before = _files(folder, others)
     receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(memory)).token)
-    left = before & _files(folder)
+    left = before & _files(folder, others)
     shutil.rmtree(folder.resolve(), ignore_errors=True)
     folder.unlink(missing_ok=True)
     if kind in INSIDE:
@@ -46,10 +48,10 @@ def attack(home: Recollectum, kind: str, place: str) -> bool:
     return receipt.state is PurgeState.DONE and (bool(left) or kind in INSIDE)
 
 
-def _files(folder: Path) -> set[tuple[Path, bytes]]:
-    """Return the planted files with their content, apart from those of a backup that hold no memories."""
+def _files(folder: Path, others: set[str]) -> set[tuple[Path, bytes]]:
+    """Return the planted files with their content, apart from those of a backup that hold no memories of this owner."""
     found = (path for path in folder.rglob("*") if path.is_file())
-    return {(path, path.read_bytes()) for path in found if path.name not in _WITHOUT_MEMORIES}
+    return {(path, path.read_bytes()) for path in found if path.name not in {*_WITHOUT_MEMORIES, *others}}
 
 
 def _clean(ground: Ground) -> None:

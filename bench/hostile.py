@@ -156,7 +156,7 @@ def main() -> None:
             time.sleep(sized(5.0, 1.0))
         with watching(alice) as during:
             sent, places, taken = attack(bob, sized(400_000, 40_000), sized(UNITS, UNITS[::3]))
-            passed = shapes(bob, sized(300_000, 60_000))
+            passed = shapes(bob, sized(200_000, 60_000))
             locked = flood(bob, sized(200, 70))
     limit = max(_FREEZE_S, _TIMES_IDLE * idle.worst)
     freezes = sum(wait > limit for wait in during.waits)

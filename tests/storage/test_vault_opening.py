@@ -1,7 +1,10 @@
 """A vault is opened with the key that it has, also when another process changes that key at the same moment."""
 
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 
+import apsw
 import pytest
 
 from recollectum import Recollectum
@@ -9,6 +12,7 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import WrongKey
 from recollectum.storage.engine import Engine
 from recollectum.storage.port import Database
+from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.vault_opening import SettledKey, open_vault
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.upkeep.rekey.settling import settled_key
@@ -91,3 +95,27 @@ def _never(vault_id: str) -> SettledKey:
 def as_engine(part: "_Overtaken | object") -> Engine:
     """Opening a vault needs one method of it only."""
     return part  # pyright: ignore[reportReturnType]
+
+
+def test_a_vault_that_another_process_holds_without_its_log_is_waited_for(tmp_path: Path) -> None:
+    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as r:
+        r.vault("user:ann").memories.save("the harbour is closed")
+        (path,) = HomeFiles(r.home).vaults()
+    holder = apsw.Connection(str(path))
+    assert holder.pragma("journal_mode", "delete") == "delete"
+    holder.execute("BEGIN; SELECT count(*) FROM memories")
+    found: list[str] = []
+
+    def read() -> None:
+        with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as r:
+            found.extend(one.content for one in r.vault("user:ann").memories.list())
+
+    waiting = threading.Thread(target=read)
+    waiting.start()
+    # It cannot open the vault before the holder ends its transaction.
+    waiting.join(0.5)
+    assert found == []
+    holder.execute("COMMIT")
+    waiting.join(60)
+    holder.close()
+    assert found == ["the harbour is closed"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import Damaged, DiskFull, StorageError, WrongKey
+from recollectum.domain.errors import Busy, Damaged, DiskFull, StorageError, WrongKey
 from recollectum.domain.ids import Clock
 from recollectum.home.paths import Home
 from recollectum.home.reserve import Reserve
@@ -27,6 +27,7 @@ from recollectum.storage.tables.trail import meta
 
 T = TypeVar("T")
 _OWNER = "owner"
+_PAUSE_SECONDS = 0.005
 
 
 class SqliteEngine:
@@ -145,6 +146,20 @@ class SqliteEngine:
         return known
 
     def _opened(self, path: Path, family: str, key: bytes | None) -> SqliteDatabase:
+        """Open a database; wait while another process looks whether it is the only one that has it open.
+
+        SQLite calls no busy handler when that process has just given up the log.
+        """
+        deadline = time.monotonic() + self._settings.busy_timeout_seconds
+        while True:
+            try:
+                return self._open_once(path, family, key)
+            except Busy:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+
+    def _open_once(self, path: Path, family: str, key: bytes | None) -> SqliteDatabase:
         opening = partial(SqliteDatabase, path, self._options(key))
         database = self.with_room(lambda: open_database(self._home, self._clock, path, opening))
         try:

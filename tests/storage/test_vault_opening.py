@@ -103,7 +103,7 @@ def test_a_vault_that_another_process_holds_without_its_log_is_waited_for(tmp_pa
         (path,) = HomeFiles(r.home).vaults()
     holder = apsw.Connection(str(path))
     assert holder.pragma("journal_mode", "delete") == "delete"
-    holder.execute("BEGIN; SELECT count(*) FROM memories")
+    holder.execute("BEGIN IMMEDIATE")
     found: list[str] = []
 
     def read() -> None:

@@ -116,6 +116,7 @@ def test_of_thousands_that_are_near_each_other_and_stay_apart_each_is_compared_w
     assert compared <= 64 * 5000
 
 
+@pytest.mark.slow
 def test_thousands_that_are_nearly_the_same_are_one_proposal_and_each_is_compared_once() -> None:
     compared, (one,) = _compared(f"{TEA} {_word(number)}" for number in range(5000))
     assert len(one.targets) == 5000

@@ -53,6 +53,7 @@ def test_a_file_that_says_nothing_is_no_daemon(home: Home, content: bytes) -> No
         assert find_daemon(home) is None
 
 
+@pytest.mark.slow
 def test_two_who_look_at_once_do_not_take_each_other_for_the_daemon(home: Home) -> None:
     path = home.locks / "daemon.lock"
     with daemon_lock(home):

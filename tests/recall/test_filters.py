@@ -183,6 +183,7 @@ def test_matches_that_are_all_equal_are_found(place: Path) -> None:
 
 
 @pytest.mark.feature("G11")
+@pytest.mark.slow
 def test_a_filter_that_leaves_few_memories_of_a_large_vault_finds_them_by_frequent_words(tmp_path: Path) -> None:
     million_vault.fill(tmp_path, 16_000)
     with Recollectum(tmp_path) as r:

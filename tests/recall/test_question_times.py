@@ -31,6 +31,7 @@ def _steps(home: Path, filters: Filters) -> int:
 
 
 @pytest.mark.feature("G11")
+@pytest.mark.slow
 def test_an_event_that_is_mentioned_everywhere_but_where_it_is_sought_takes_a_limited_time(tmp_path: Path) -> None:
     small, large = tmp_path / "small", tmp_path / "large"
     fill(small, 16_000)

@@ -10,6 +10,8 @@ from recollectum.text.terms.analyser import Phrase
 from recollectum.text.terms.match_plan import BUDGET
 from tests.storage.sqlite.text_indexes import Indexed, in_order, scored
 
+pytestmark = pytest.mark.slow
+
 SMALLER, LARGER = 30_000, 120_000
 RARE = 5
 

@@ -94,6 +94,7 @@ def test_the_old_master_key_opens_nothing_and_is_nowhere(place: Path) -> None:
     _open(place).close()
 
 
+@pytest.mark.slow
 def test_a_passphrase_goes_on_opening_the_home_and_its_backups(place: Path) -> None:
     environ = {"HOME": str(place), "XDG_CONFIG_HOME": str(place / "config"), "RECOLLECTUM_PASSPHRASE": _PASSPHRASE}
     with Recollectum(place / "home", environ=environ) as home:

@@ -95,6 +95,9 @@ def main() -> None:
     parser.add_argument("--stage", choices=("model", "student", "both"), default="both")
     parser.add_argument("--small", action="store_true", help="a hundred steps, on any machine")
     options = parser.parse_args()
+    for path in (options.pairs, *options.sets, *([options.texts] if options.texts else [])):
+        if not path.exists():
+            parser.error(f"{path} does not exist; training/README.md says what each input is")
     options.out.mkdir(parents=True, exist_ok=True)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     sizes = _SMALL if options.small else _FULL

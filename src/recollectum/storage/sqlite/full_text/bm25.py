@@ -9,8 +9,8 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -53,39 +53,33 @@ class PostingList(NamedTuple):
     frequency: int | None = None
     phrase: Phrase | None = None
 
-    def chunk_count(self) -> int:
-        """Return in how many chunks the phrase is."""
-        return self.frequency or len(set(self.numbers[1:-1].split(",")))
-
 
 def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize, *, whole: bool) -> Matches:
     """Return every chunk in the lists with its score.
 
     `packed` has the chunks' lengths; `whole` says that no match is missing.
     """
-    known = [one for one in lists if one.numbers != "[]" or one.frequency]
+    known = list(lists)
     telling = [one for one in known if one.numbers != "[]"]
+    # Scoring a list counts its chunks; a list without chunks may still have an estimate.
+    counts = {one.phrase: one.frequency or 0 for one in known}
     if "numpy" in sys.modules and telling:
-        return ArrayScores(whole, size.chunks, known, *_score_in_numpy(telling, packed, size))
-    return Scores(whole, size.chunks, known, _score_in_python(telling, packed, size))
+        return ArrayScores(whole, size.chunks, counts, *_score_in_numpy(telling, packed, size, counts))
+    return Scores(whole, size.chunks, counts, _score_in_python(telling, packed, size, counts))
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseCounts:
-    """The posting lists that chunks were scored by."""
+    """The phrases that chunks were scored by."""
 
     whole: bool
     #: The number of chunks in the index.
     chunks: int
-    lists: Sequence[PostingList]
-    #: The frequencies that were asked for: counting a long list takes longer than scoring it.
-    counted: dict[Phrase, int] = field(default_factory=dict[Phrase, int], kw_only=True)
+    counts: Mapping[Phrase | None, int]
 
     def frequency(self, phrase: Phrase) -> int:
         """Return in how many chunks one of the phrases is; an estimate in a large index."""
-        if phrase not in self.counted:
-            self.counted[phrase] = next((one.chunk_count() for one in self.lists if one.phrase == phrase), 0)
-        return self.counted[phrase]
+        return self.counts.get(phrase, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +94,12 @@ class Scores(PhraseCounts):
 
     def best(self, most: int) -> list[int]:
         """Return the best chunks, best first; the newer wins a tie."""
-        ordered = sorted(self.by_number.items(), key=lambda one: (-one[1], -one[0]))
-        return [number for number, _ in ordered[:most]]
+        found = self.by_number.items()
+        if 0 < most < len(found):
+            # Keep every chunk that scores as high as the last wanted one, so that the sort below breaks ties.
+            line = sorted(self.by_number.values())[-most]
+            found = [one for one in found if one[1] >= line]
+        return [number for number, _ in sorted(found, key=lambda one: (-one[1], -one[0]))[:most]]
 
     def scores(self, numbers: Sequence[int]) -> dict[int, float]:
         """Return the scores of those of the given chunks that are present."""
@@ -142,21 +140,31 @@ class ArrayScores(PhraseCounts):
         return dict(zip(sought[there].tolist(), self.values[places[there]].tolist(), strict=True))
 
 
-def _score_in_python(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize) -> dict[int, float]:
+def _score_in_python(
+    lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize, counts: dict[Phrase | None, int]
+) -> dict[int, float]:
     found: dict[int, float] = {}
+    by_length = size.by_length
     for one in lists:
         times = Counter[int](json.loads(one.numbers))
-        weight = size.weight(one.frequency or len(times))
+        frequency = counts[one.phrase] = one.frequency or len(times)
+        weight = size.weight(frequency)
+        # Most chunks have a length and a count that others have too.
+        gains: dict[int, float] = {}
         for number, count in times.items():
             length = packed[number]
-            terms = (length & 0x7F00) >> 1 | length & 0x7F
-            against = _K1 * (1 - _B) + size.by_length * terms
-            found[number] = found.get(number, 0.0) + weight * ((_K1 + 1) * count) / (against + count)
+            key = count << 16 | length
+            gain = gains.get(key)
+            if gain is None:
+                terms = (length & 0x7F00) >> 1 | length & 0x7F
+                against = _K1 * (1 - _B) + by_length * terms
+                gain = gains[key] = weight * ((_K1 + 1) * count) / (against + count)
+            found[number] = found.get(number, 0.0) + gain
     return found
 
 
 def _score_in_numpy(
-    lists: Sequence[PostingList], packed: "array[int]", size: CorpusSize
+    lists: Sequence[PostingList], packed: "array[int]", size: CorpusSize, counts: dict[Phrase | None, int]
 ) -> "tuple[NDArray[np.int64], NDArray[np.float64]]":
     import numpy as np  # noqa: PLC0415
 
@@ -169,7 +177,9 @@ def _score_in_numpy(
     count[:-1], count[-1] = first[1:] - first[:-1], len(listed) - first[-1]
     reached = [0, *np.searchsorted(first, ends).tolist()]
     chunks = [stop - start for start, stop in pairwise(reached)]
-    weights = [size.weight(one.frequency or found) for one, found in zip(lists, chunks, strict=True)]
+    frequencies = [one.frequency or found for one, found in zip(lists, chunks, strict=True)]
+    counts.update((one.phrase, frequency) for one, frequency in zip(lists, frequencies, strict=True))
+    weights = [size.weight(frequency) for frequency in frequencies]
     length = np.frombuffer(packed, np.uint16)[numbers]
     against = size.by_length * ((length & 0x7F00) >> 1 | length & 0x7F)
     against += _K1 * (1 - _B)

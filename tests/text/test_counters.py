@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollectum.text import ceilings
-from recollectum.text.ceilings import ceiling
+from recollectum.text.ceilings import LineCeiling, ceiling
 from recollectum.text.tokens import counter_for, encoding
 from tests.text.ceiling_table import Tokens, is_sure, vocabularies, weights
 
@@ -107,6 +107,17 @@ def test_the_ceiling_holds_for_any_text(text: str) -> None:
 def test_the_ceiling_holds_where_pieces_begin_and_end_in_odd_ways(text: str) -> None:
     pytest.importorskip("rs_bpe")
     assert max(count("cl100k_base", text), count("o200k_base", text)) <= ceiling(text)
+
+
+@settings(max_examples=1500)
+@given(
+    lines=st.lists(st.sampled_from((*HOSTILE, *ORDINARY.values())).flatmap(lambda pool: st.text(pool, max_size=9))),
+    odd=st.sampled_from(["", "\u00a0", " - 'ſ"]),
+)
+def test_lines_that_are_counted_once_give_the_ceiling_of_the_whole(lines: list[str], odd: str) -> None:
+    counted = LineCeiling()
+    for text in ("\n".join(lines), odd + "\n".join(reversed(lines)), "\n\n".join((*lines, odd))):
+        assert counted(text) == ceiling(text)
 
 
 def test_the_ceiling_holds_for_many_words_in_every_place() -> None:

@@ -71,9 +71,11 @@ def label(text: str, mark: str) -> str:
 
 def without_mark(text: str, mark: str) -> str:
     """Return the text with everything that looks like the mark replaced by an ellipsis, which no mark contains."""
-    if text.isascii():
-        return re.sub(re.escape(mark), TAKEN_OUT, text, flags=re.IGNORECASE)
     wanted = mark.lower()
+    if text.isascii():
+        # Searched first, because hardly any text has it and a pattern takes longer.
+        found = wanted in text.lower()
+        return re.sub(re.escape(mark), TAKEN_OUT, text, flags=re.IGNORECASE) if found else text
     return _cut_out(text, wanted) if wanted in text.translate(_SHAPES) else text
 
 

@@ -67,14 +67,17 @@ class TokenCounter:
 
 
 def counter_for(model: str | None) -> TokenCounter:
-    """Return the counter for a model: by its vocabulary if that is known and installed, else an upper bound."""
+    """Return the counter for a model: by its vocabulary if that is known and installed, else an upper bound.
+
+    Ask again for each piece of work: the upper bound remembers the lines that it has counted.
+    """
     name = _encoding_of(model) if model else None
     count = encoding(name) if name else None
     if name is None or count is None:
         # Import here: its table takes a while to load, and most programs count nothing.
-        from recollectum.text.ceilings import ceiling  # noqa: PLC0415
+        from recollectum.text.ceilings import LineCeiling  # noqa: PLC0415
 
-        return TokenCounter("ceiling", exact=False, count=ceiling)
+        return TokenCounter("ceiling", exact=False, count=LineCeiling())
     return TokenCounter(name, exact=True, count=count)
 
 

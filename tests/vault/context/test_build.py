@@ -1,7 +1,10 @@
 """A context out of a vault: everything in its place, nothing twice, never over a limit, and never all of a session."""
 
+from pathlib import Path
+
 import pytest
 
+from bench.million import counted
 from recollectum import Recollectum
 from recollectum.domain.context import Context, PartKind
 from recollectum.domain.errors import InvalidInput, NotFound
@@ -197,3 +200,18 @@ def test_a_forgotten_memory_is_in_no_part(home: Recollectum) -> None:
     for one in (fact, learned):
         vault.memories.forget(one.id)
     assert vault.context("Grace").text == ""
+
+
+def _steps(folder: Path, turns: int) -> int:
+    """Count the steps of SQLite for a context without recall."""
+    with counted() as steps, Recollectum(folder) as home:
+        vault = home.vault("user:alice")
+        session_id = talk(vault, turns)
+        vault.context(session_id=session_id, memories=0)
+        before = steps.total
+        assert len(vault.context(session_id=session_id, memories=0).messages) == 20
+        return steps.total - before
+
+
+def test_a_context_takes_as_much_work_in_a_long_conversation_as_in_a_short_one(tmp_path: Path) -> None:
+    assert _steps(tmp_path / "long", 400) < 1.2 * _steps(tmp_path / "short", 40)

@@ -46,7 +46,12 @@ _NUMBERS = """
     SELECT messages.number FROM quarantined JOIN messages ON messages.id = quarantined.item
      WHERE quarantined.memory = 0
 """
-_OF_SESSION = _NUMBERS.replace("messages.number", "messages.id", 1) + " AND messages.session_id = :session_id"
+# Begins with the quarantined messages, of which there are few or none: a session may have thousands.
+_OF_SESSION = """
+    SELECT item FROM quarantined
+     WHERE memory = 0
+       AND EXISTS (SELECT 1 FROM messages WHERE messages.id = quarantined.item AND session_id = :session_id)
+"""
 # The sources.
 _BY_ROLE = """
     SELECT messages.id FROM messages

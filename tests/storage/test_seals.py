@@ -7,11 +7,12 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import Damaged, WrongKey
 from recollectum.domain.hit import IndexHealth
 from recollectum.recall.index.verification import check_index
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.backup import back_up
-from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.connection import PAGE_BYTES, connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.tables.trail import seals
 from recollectum.upkeep.backup.repair import repair
@@ -159,6 +160,29 @@ def test_an_encrypted_vault_has_none(tmp_path: Path) -> None:
         assert home.vault(ANN).memories.save("one more").id
         assert home.vault(ANN).admin.index.verify().sound
     assert _look(path, key)[1] == 0
+
+
+def _is_noticed(path: Path, key: bytes, at: int) -> bool:
+    """Whether the check notices that one byte of the file has changed."""
+    data = path.read_bytes()
+    path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+    try:
+        return not _look(path, key)[0].sound
+    except (Damaged, WrongKey):
+        return True
+    finally:
+        path.write_bytes(data)
+
+
+def test_a_changed_page_of_a_long_text_in_an_encrypted_vault_is_noticed(tmp_path: Path) -> None:
+    long = "a word of many " * 6000
+    with open_home(tmp_path, Turning(), encryption="auto") as home:
+        home.vault(ANN).memories.save(long)
+        (entry,) = home.admin.entries([Owner.parse(ANN)])
+        path, key = _file(home), home.admin.key_of(entry)
+    assert key
+    noticed = sum(_is_noticed(path, key, at) for at in range(1000, path.stat().st_size, PAGE_BYTES))
+    assert noticed > len(long) / PAGE_BYTES
 
 
 def _digests(path: Path) -> set[bytes]:

@@ -15,8 +15,7 @@ def check_index(tx: Tx) -> IndexHealth:
     return IndexHealth(
         missing=missing,
         stray=stray + abs(tx.text.count() - chunks.count(tx)),
-        # A row whose key has changed is counted twice: it has no seal, and its seal has no row.
-        changed=max(len(seals.changed(tx)), seals.orphaned(tx)),
+        changed=seals.damaged(tx),
     )
 
 

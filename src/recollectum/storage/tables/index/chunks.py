@@ -79,12 +79,13 @@ _MISSING = """
          + (SELECT count(*) FROM notes WHERE text <> '' AND NOT EXISTS (
                 SELECT 1 FROM chunks WHERE source = 'notes' AND source_number = notes.number))
 """
+# The allowed numbers are listed once, from an index where there is one: looking up each chunk's row reads all rows.
 _STRAY = """
-    SELECT count(*) FROM chunks
-     WHERE (source = 'memories' AND NOT EXISTS (
-                SELECT 1 FROM memories WHERE number = chunks.source_number AND state = 'active'))
-        OR (source = 'sessions' AND NOT EXISTS (SELECT 1 FROM messages WHERE number = chunks.source_number))
-        OR (source = 'notes' AND NOT EXISTS (SELECT 1 FROM notes WHERE number = chunks.source_number))
+    SELECT (SELECT count(*) FROM chunks WHERE source = 'memories'
+               AND source_number NOT IN (SELECT number FROM memories WHERE state = 'active'))
+         + (SELECT count(*) FROM chunks WHERE source = 'sessions'
+               AND source_number NOT IN (SELECT number FROM messages))
+         + (SELECT count(*) FROM chunks WHERE source = 'notes' AND source_number NOT IN (SELECT number FROM notes))
 """
 
 

@@ -1,19 +1,13 @@
-"""Holds the quantised vectors of one generation in memory, scans them, and re-scores the best exactly."""
+"""Holds the quantised vectors of one generation in memory, current with the vault."""
 
 import threading
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from recollectum.recall.vectors import ivf
-from recollectum.recall.vectors.ivf import IvfCells, find_places
-from recollectum.recall.vectors.quantisation import (
-    are_valid_rows,
-    dequantise,
-    low_bits_size,
-    quantise_query,
-    unpack_rows,
-)
+from recollectum.recall.vectors.ivf import IvfCells
+from recollectum.recall.vectors.quantisation import are_valid_rows, low_bits_size, unpack_rows
+from recollectum.recall.vectors.scan import ScanResult, VectorBlock, row_lengths, scan_nearest
+from recollectum.recall.vectors.sign_bits import SIGN_SCAN_MINIMUM, SignBits, can_count_bits, no_bits
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.tables.index import vectors
 from recollectum.storage.tables.index.generations import Generation
@@ -23,8 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int64]
-    Scores = NDArray[np.float32]
-    Bytes = NDArray[np.int8]
 
 #: At most this many vectors are scanned for a question; if there are more, only the cells nearest to it are.
 EXHAUSTIVE_SCAN_LIMIT: Final = 250_000
@@ -33,169 +25,23 @@ _STALE_SHARE = 10
 _LEAST_ROOM = 1024
 #: Rows fetched at once: so few that they take little memory beside the matrix.
 _PAGE = 512
-#: The number of scores from which the threshold is estimated.
-_LINE = 4096
-#: The number of rows that are re-scored exactly: this many times the requested number, and at least the second number.
-_POOL, _LEAST_POOL = 2, 64
-#: The number of best rows taken from a whole scan: enough for what most questions request in turn.
-_FIRST = 128
-#: If a filter allows at most one row in this many, its rows are gathered; otherwise all are scanned.
-_GATHERED = 32
-
-
-@dataclass(frozen=True, slots=True)
-class ExactVectors:
-    """Some vectors at full precision, and their lengths."""
-
-    places: "Numbers"
-    rows: "NDArray[np.float32]"
-    lengths: "Scores"
-
-    def cosines(self, query: "NDArray[np.float32]") -> "Scores":
-        """Return the cosine of each with a query of length 1."""
-        import numpy as np  # noqa: PLC0415
-
-        # Not with @, which would start a second thread for a tenth of a millisecond's work.
-        return np.einsum("ij,j->i", self.rows, query) / self.lengths
-
-
-@dataclass(frozen=True, slots=True)
-class VectorBlock:
-    """A snapshot of the rows."""
-
-    rows: "Bytes"
-    low: "NDArray[np.uint8]"
-    #: The inverse of the length of each row of signed bytes; 0 for an empty row.
-    inverse: "Scores"
-    numbers: "Numbers"
-    lists: IvfCells | None
-
-    def places(self, numbers: "Numbers") -> "Numbers":
-        """Return the place of each chunk; -1 for one without a vector."""
-        import numpy as np  # noqa: PLC0415
-
-        if self.lists is None:
-            return find_places(self.numbers, None, numbers)
-        grouped = self.lists.grouped
-        loose = find_places(self.numbers[grouped:], None, numbers)
-        return np.where(loose >= 0, loose + grouped, self.lists.place(numbers))
-
-    def exactly(self, places: "Numbers") -> ExactVectors:
-        """Return the vectors at some places, at full precision."""
-        found = dequantise(self.rows[places], self.low[places])
-        return ExactVectors(places, found, _lengths(found))
-
-    def scan(self, asked: "Bytes", spans: list[tuple[int, int]]) -> "Scores":
-        """Return the scores of the rows of some spans for a query of signed bytes, in the order of their cosines."""
-        scores, end = _dot_products(asked, [self.rows[start:stop] for start, stop in spans]), 0
-        for start, stop in spans:
-            begin, end = end, end + stop - start
-            part = scores[begin:end]
-            # In place: allocating memory costs more than the work.
-            part *= self.inverse[start:stop]
-        return scores
-
-
-@dataclass(frozen=True, slots=True)
-class ScanResult:
-    """The nearest chunks of a query: one scan finds the candidates, which are then compared exactly."""
-
-    block: VectorBlock
-    query: "NDArray[np.float32]"
-    #: The scanned query, the scanned spans, and the scores.
-    asked: "Bytes"
-    spans: list[tuple[int, int]]
-    scores: "Scores"
-    #: The rows with the highest scores.
-    first: ExactVectors
-
-    def without_gone(self, standing: "Callable[[list[int]], Set[int]]") -> "ScanResult":
-        """Return the result without those of the first rows that `standing` does not confirm."""
-        import numpy as np  # noqa: PLC0415
-
-        numbers = self.block.numbers[self.first.places].tolist()
-        there = standing(numbers)
-        kept = np.array([number in there for number in numbers], np.bool_)
-        first = ExactVectors(self.first.places[kept], self.first.rows[kept], self.first.lengths[kept])
-        return replace(self, first=first)
-
-    def moved(self, query: "NDArray[np.float32]") -> "ScanResult":
-        """Return the result for a query so close to this one that another scan would find nearly the same rows."""
-        return replace(self, query=_normalised(query))
-
-    def best(self, most: int, allowed: "set[int] | None" = None) -> list[int]:
-        """Return the numbers of the nearest chunks, nearest first; the newer wins a tie."""
-        return list(self.ranked(most, allowed))
-
-    def ranked(self, most: int, allowed: "set[int] | None" = None) -> dict[int, float]:
-        """Return the numbers of the nearest chunks with their cosines, nearest first."""
-        import numpy as np  # noqa: PLC0415
-
-        found = self._candidates(most, allowed)
-        numbers, cosines = self.block.numbers[found.places], found.cosines(self.query)
-        order = np.lexsort((-numbers, -cosines))
-        # A place that was reserved for a damaged row has no number.
-        order = order[numbers[order] > 0][:most]
-        return dict(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
-
-    def of(self, chunks: list[int]) -> list[float | None]:
-        """Return the cosine of each chunk; None for one that has no vector yet."""
-        import numpy as np  # noqa: PLC0415
-
-        places = self.block.places(np.array(chunks, np.int64))
-        there = places >= 0
-        cosines = iter(self.block.exactly(places[there]).cosines(self.query).tolist())
-        return [next(cosines) if here else None for here in there.tolist()]
-
-    def background(self) -> tuple[float, float]:
-        """Return mean and standard deviation of the cosines of the scanned rows, from a sample of a few thousand."""
-        import numpy as np  # noqa: PLC0415
-
-        sample = self.scores[:: max(1, len(self.scores) // _LINE)]
-        if not len(sample):
-            return 0.0, 0.0
-        length = float(np.linalg.norm(self.asked.astype(np.float32))) or 1.0
-        return float(sample.mean()) / length, float(sample.std()) / length
-
-    def middle(self, most: int) -> "NDArray[np.float32]":
-        """Return the mean of the nearest vectors, each scaled to length 1."""
-        import numpy as np  # noqa: PLC0415
-
-        nearest = np.argsort(-self.first.cosines(self.query), kind="stable")[:most]
-        return (self.first.rows[nearest] / self.first.lengths[nearest, None]).mean(axis=0)
-
-    def _candidates(self, most: int, allowed: "set[int] | None") -> ExactVectors:
-        """Return the candidates for the nearest: a multiple of the requested number, by the scan."""
-        pool = max(_POOL * most, _LEAST_POOL)
-        if allowed is not None:
-            return self.block.exactly(self._found_among(allowed, pool))
-        if pool <= len(self.first.places) or len(self.first.places) == len(self.scores):
-            return self.first
-        return self.block.exactly(_to_places(_top_places(self.scores, pool), self.spans))
-
-    def _found_among(self, allowed: set[int], most: int) -> "Numbers":
-        """Return the places of the best among some chunks; the scanned cells may contain none of them."""
-        import numpy as np  # noqa: PLC0415
-
-        block = self.block
-        places = block.places(np.fromiter(allowed, np.int64, len(allowed)))
-        places = np.sort(places[places >= 0])
-        if block.lists is None:
-            scores = self.scores[places]
-        elif len(places) * _GATHERED <= len(block.rows):
-            scores = _dot_products(self.asked, [block.rows[places]]) * block.inverse[places]
-        else:
-            scores = block.scan(self.asked, [(0, len(block.rows))])[places]
-        return places[_top_places(scores, most)]
 
 
 class VectorMatrix:
     """The vectors of one generation, kept current with the writes of other processes."""
 
-    def __init__(self, generation: int, dimensions: int, *, scanned: int = EXHAUSTIVE_SCAN_LIMIT) -> None:
+    def __init__(
+        self,
+        generation: int,
+        dimensions: int,
+        *,
+        scanned: int = EXHAUSTIVE_SCAN_LIMIT,
+        signed: int = SIGN_SCAN_MINIMUM,
+    ) -> None:
         self.generation = generation
         self.dimensions = dimensions
         self._scanned = scanned
+        self._signed = signed
         self._lock = threading.Lock()
         #: How many loaded rows were deleted since; which ones is not known.
         self.stale = 0
@@ -211,7 +57,7 @@ class VectorMatrix:
     def held_bytes(self) -> int:
         """Return the memory of the vectors and their cells, in bytes."""
         arrays = sum(one.nbytes for one in (self._rows, self._low, self._inverse, self._numbers))
-        return arrays + (self._lists.held_bytes if self._lists else 0)
+        return arrays + sum(one.held_bytes for one in (self._lists, self._signs) if one)
 
     def refresh(self, tx: Tx, generation: Generation) -> None:
         """Load the rows written since the last time, or all rows if many were deleted or assigned to cells."""
@@ -228,24 +74,39 @@ class VectorMatrix:
     def near(self, query: "NDArray[np.float32]", scanned: int | None = None) -> ScanResult:
         """Scan the rows for a query, and return the result."""
         with self._lock:
-            count, lists = self._count, self._lists
+            count = self._count
             block = VectorBlock(
-                self._rows[:count], self._low[:count], self._inverse[:count], self._numbers[:count], lists
+                self._rows[:count],
+                self._low[:count],
+                self._inverse[:count],
+                self._numbers[:count],
+                self._lists,
+                self._sign_bits(),
             )
-        query = _normalised(query)
-        asked = quantise_query(query)
-        spans = [(0, count)]
-        if lists is not None:
-            spans = [*lists.spans(query, scanned or self._scanned), (lists.grouped, count)]
-        scores = block.scan(asked, spans)
-        first = block.exactly(_to_places(_top_places(scores, _FIRST), spans))
-        return ScanResult(block, query, asked, spans, scores, first)
+        return scan_nearest(block, query, scanned or self._scanned)
+
+    def _sign_bits(self) -> SignBits | None:
+        """Return the sign bits of the rows; None if there are few rows, or cells, or if this is the first question."""
+        if self._lists is not None or self._count < self._signed or not can_count_bits():
+            return None
+        if not self._questions:
+            # To make the bits takes as long as several scans, and many processes ask only one question.
+            self._questions = 1
+            return None
+        rows = self._rows[: self._count]
+        if self._signs is None or self._signs.is_outgrown(len(rows)):
+            self._signs = no_bits(rows, self._inverse[: len(rows)])
+        self._signs = self._signs.extended(rows, len(self._rows))
+        return self._signs
 
     def _clear(self) -> None:
         import numpy as np  # noqa: PLC0415
 
         self._count, self._last, self._removed = 0, 0, 0
         self._lists: IvfCells | None = None
+        self._signs: SignBits | None = None
+        #: How many questions were asked while the sign bits were missing.
+        self._questions = 0
         self._rows = np.zeros((0, self.dimensions), np.int8)
         self._low = np.zeros((0, low_bits_size(self.dimensions)), np.uint8)
         self._inverse = np.zeros(0, np.float32)
@@ -290,7 +151,7 @@ class VectorMatrix:
         self._make_room(len(data))
         places = self._new_places(numbers)
         self._rows[places], self._low[places] = rows, low
-        self._inverse[places], self._numbers[places] = 1 / _lengths(rows.astype(np.float32)), numbers
+        self._inverse[places], self._numbers[places] = 1 / row_lengths(rows.astype(np.float32)), numbers
 
     def _new_places(self, numbers: "Numbers") -> "Numbers | slice":
         """Return the places of new rows: in their cell, or at the end."""
@@ -311,68 +172,10 @@ class VectorMatrix:
         need, count = self._count + more, self._count
         if need <= len(self._numbers):
             return
-        # Reserve an eighth more: writes come one by one, and memory must stay near the size of the vectors.
-        room = max(_LEAST_ROOM, need + need // 8)
+        # Reserve a sixteenth more: writes come one by one, and memory must stay near the size of the vectors.
+        room = max(_LEAST_ROOM, need + need // 16)
         for name in ("_rows", "_low", "_inverse", "_numbers"):
             old = getattr(self, name)
             new = np.zeros((room, *old.shape[1:]), old.dtype)
             new[:count] = old[:count]
             setattr(self, name, new)
-
-
-def _to_places(found: "NDArray[np.int64]", spans: list[tuple[int, int]]) -> "Numbers":
-    """Return the places in the block of the positions in a scan of some spans."""
-    import numpy as np  # noqa: PLC0415
-
-    if len(spans) == 1:
-        return found + spans[0][0]
-    sizes = np.array([stop - start for start, stop in spans], np.int64).cumsum()
-    span = np.searchsorted(sizes, found, side="right")
-    return found - sizes[span] + np.array([stop for _, stop in spans], np.int64)[span]
-
-
-def _top_places(scores: "Scores", most: int) -> "NDArray[np.int64]":
-    """Return the positions of the highest scores, `most` or all, in no order."""
-    import numpy as np  # noqa: PLC0415
-
-    if len(scores) <= most:
-        return np.arange(len(scores))
-    if len(scores) <= _LINE:
-        return np.argpartition(scores, len(scores) - most)[-most:]
-    # A sample of a few thousand estimates the threshold; sorting all would take as long as the scan.
-    sample = scores[:: max(1, len(scores) // _LINE)]
-    above = min(len(sample), 2 * most * len(sample) // len(scores) + 8)
-    found = np.flatnonzero(scores >= np.partition(sample, len(sample) - above)[len(sample) - above])
-    if len(found) < most:
-        found = np.arange(len(scores))
-    return found[np.argpartition(scores[found], len(found) - most)[-most:]] if len(found) > most else found
-
-
-def _lengths(rows: "NDArray[np.float32]") -> "Scores":
-    import numpy as np  # noqa: PLC0415
-
-    return np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1)
-
-
-def _normalised(query: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    import numpy as np  # noqa: PLC0415
-
-    return (query / (float(np.linalg.norm(query)) or 1.0)).astype(np.float32)
-
-
-def _dot_products(query: "Bytes", parts: "Sequence[Bytes]") -> "Scores":
-    """Return the dot product of a query with every row: by the SIMD package if installed, else by numpy in blocks."""
-    import numpy as np  # noqa: PLC0415
-
-    scores = np.empty(sum(map(len, parts)), np.float32)
-    try:
-        from numkong import cdist  # noqa: PLC0415 - optional
-    except ImportError:
-        wide = query.astype(np.float32)
-        blocks = (rows[start : start + 4096] for rows in parts for start in range(0, len(rows), 4096))
-        return np.concatenate([block.astype(np.float32) @ wide for block in blocks] or [scores])
-    asked, end = query.reshape(1, -1), 0
-    for rows in filter(len, parts):
-        begin, end = end, end + len(rows)
-        cdist(asked, rows, "dot", out=scores[None, begin:end])
-    return scores

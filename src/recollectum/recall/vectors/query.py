@@ -3,7 +3,8 @@
 from collections.abc import Callable, Set
 from typing import TYPE_CHECKING
 
-from recollectum.recall.vectors.matrix import ScanResult, VectorMatrix
+from recollectum.recall.vectors.matrix import VectorMatrix
+from recollectum.recall.vectors.scan import ScanResult
 
 if TYPE_CHECKING:
     import numpy as np

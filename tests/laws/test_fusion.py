@@ -1,6 +1,5 @@
 """Laws of the ranking: a better reason never ranks lower, the order is whole, and neighbours only draw their own."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -9,13 +8,10 @@ from hypothesis import strategies as st
 
 from recollectum.recall.scoring import (
     NEIGHBOUR_WEIGHT,
-    SAME_TOPIC,
-    DatedStatement,
     FusedScore,
     SearchCandidate,
     boost_by_neighbours,
     fuse_scores,
-    order_by_recency,
 )
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -161,79 +157,3 @@ def test_nothing_and_one_are_fine() -> None:
     assert _ranked([_plain(7, 0.5, 3.0)])[0].score == 0
     assert _order(_ranked([_plain(1, 0.5, 3.0), _plain(2, 0.5, 3.0)])) == [2, 1]
     assert boost_by_neighbours([], {}, {}) == []
-
-
-_TERMS = st.frozensets(st.sampled_from("abcdefgh"), max_size=6)
-
-
-@st.composite
-def _statements(draw: st.DrawFn) -> list[DatedStatement]:
-    asked = draw(st.frozensets(st.sampled_from("abcd"), max_size=3))
-    numbers = draw(st.lists(st.integers(1, 100), max_size=10, unique=True))
-    return [DatedStatement(number, number, terms, terms & asked) for number in numbers for terms in [draw(_TERMS)]]
-
-
-def _compete(one: DatedStatement, other: DatedStatement) -> bool:
-    same = len(one.terms & other.terms) >= SAME_TOPIC * len(one.terms | other.terms)
-    return bool(one.asked) and one.asked == other.asked and same
-
-
-@given(_statements())
-@pytest.mark.feature("G11")
-def test_settling_moves_only_those_who_compete(statements: list[DatedStatement]) -> None:
-    order = order_by_recency(statements)
-    assert sorted(order) == sorted(one.number for one in statements)
-    for one, number in zip(statements, order, strict=True):
-        rivals = [other for other in statements if other.number != one.number and _compete(one, other)]
-        if not rivals:
-            assert number == one.number
-        # Whoever sits here answers the question with the same words.
-        sitting = next(other for other in statements if other.number == number)
-        assert sitting.asked == one.asked
-
-
-@given(_statements())
-def test_of_statements_that_all_say_the_same_thing_the_newest_is_first(statements: list[DatedStatement]) -> None:
-    same = [replace(one, terms=frozenset("ab"), asked=frozenset("a")) for one in statements]
-    assert order_by_recency(same) == sorted((one.number for one in same), reverse=True)
-
-
-@given(_statements())
-def test_a_lone_pair_is_settled_newest_first(statements: list[DatedStatement]) -> None:
-    order = order_by_recency(statements)
-    for one in statements:
-        rivals = [other for other in statements if other.number != one.number and _compete(one, other)]
-        if len(rivals) == 1 and sum(_compete(rivals[0], other) for other in statements) == 2:
-            newer, older = sorted((one.number, rivals[0].number), reverse=True)
-            assert order.index(newer) < order.index(older)
-
-
-def test_statements_that_answer_with_other_words_do_not_compete() -> None:
-    one = DatedStatement(1, 1, frozenset("abcde"), frozenset("a"))
-    other = DatedStatement(2, 2, frozenset("bcdef"), frozenset("b"))
-    assert order_by_recency([one, other]) == [1, 2]
-    assert order_by_recency([one, replace(one, number=2, created=2)]) == [2, 1]
-    # Nor do those that answer with none of them, however alike.
-    assert order_by_recency(
-        [replace(one, asked=frozenset()), replace(one, number=2, created=2, asked=frozenset())]
-    ) == [1, 2]
-
-
-def test_newer_is_what_was_said_later_and_not_what_was_brought_in_later() -> None:
-    said_first = DatedStatement(2, 10, frozenset("abc"), frozenset("a"))
-    said_last = DatedStatement(1, 20, frozenset("abx"), frozenset("a"))
-    assert order_by_recency([said_first, said_last]) == [1, 2]
-
-
-def _settled_again(statements: list[DatedStatement]) -> tuple[list[int], list[int]]:
-    once = order_by_recency(statements)
-    by_number = {one.number: one for one in statements}
-    return once, order_by_recency([by_number[number] for number in once])
-
-
-@given(_statements())
-def test_settling_again_changes_nothing_where_groups_are_apart(statements: list[DatedStatement]) -> None:
-    rivals = {one.number: {other.number for other in statements if _compete(one, other)} for one in statements}
-    assume(all(rivals[other] == mine for mine in rivals.values() for other in mine))
-    once, twice = _settled_again(statements)
-    assert twice == once

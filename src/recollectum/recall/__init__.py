@@ -6,7 +6,8 @@ question_times  the times that a question names
 query           the question and its filters
 allowed_chunks  the chunks that the filters allow
 ranking         z-score fusion of the candidates of all arms
-scoring         fuses scores, and orders by recency; pure
+scoring         fuses scores; pure
+recency         orders statements about the same thing by time; pure
 calibration     turns the evidence for a hit into the chance that it is relevant
 archive         counts the archived memories that match
 rerank          applies a model's scores to the head of a ranking

@@ -31,9 +31,18 @@ from recollectum.recall.ranking import (
     text_arm_starved,
     vector_arm_starved,
 )
+from recollectum.recall.recency import (
+    RECENCY_HEAD,
+    DatedStatement,
+    TimeOrder,
+    asked_words,
+    order_by_recency,
+    statement_words,
+    time_order,
+)
 from recollectum.recall.rerank import RerankScores
 from recollectum.recall.result_limits import MAY_BE_OWN, apply_cap, without_untrusted_neighbours
-from recollectum.recall.scoring import RECENCY_HEAD, DatedStatement, FusedScore, asks_for_the_past, order_by_recency
+from recollectum.recall.scoring import FusedScore
 from recollectum.recall.vectors.query import VectorQuery
 from recollectum.storage.port import Matches, Tx
 from recollectum.storage.tables.index import hit_rows, search
@@ -244,7 +253,7 @@ def _choose(
     if judged:
         texts = _passage_texts(rows[: judged.head], ranking.known, details)
         rows, head = judged.rank(rows, texts), tuple(dict.fromkeys(texts))
-    settled = _newest_first(question, rows, ranking.known, details)
+    settled = _in_time_order(question, rows, ranking, details)
     return _Chosen(_without_duplicates(settled, ranking.known, details, limit), details, head)
 
 
@@ -269,28 +278,44 @@ def _passage_texts(
     ]
 
 
-def _newest_first(
-    question: ParsedQuestion, ranked: list[FusedScore], known: Mapping[int, Evidence], found: Mapping[int, ChunkDetail]
+def _in_time_order(
+    question: ParsedQuestion, ranked: list[FusedScore], ranking: Ranking, found: Mapping[int, ChunkDetail]
 ) -> list[FusedScore]:
-    """Sort statements about the same thing at the head of the list newest first."""
-    head = ranked[:RECENCY_HEAD]
-    if len(head) < 2 or asks_for_the_past(question.text):
+    """Sort statements about the same thing at the head of the list newest first, or as the question asks."""
+    head, order = ranked[:RECENCY_HEAD], time_order(question.text)
+    if len(head) < 2 or order is TimeOrder.UNKNOWN:
         return ranked
-    asked = frozenset(word for term in question.terms for word in term.term.split())
-    said = [may_have(found[one.number].text, asked) for one in head]
+    asked = asked_words(question.terms)
+    said = [may_have(found[one.number].text, asked.terms) for one in head]
     statements: list[DatedStatement] = []
     for place, one in enumerate(head):
-        # If it shares no word of the question with another, it competes with none, and its terms are not needed.
+        # If it shares no word of the question with another, it competes with none, and its words are not needed.
         alone = all(other == place or said[place].isdisjoint(said[other]) for other in range(len(head)))
-        terms = frozenset[str]() if alone else frozenset(index_terms(found[one.number].text).split())
-        statements.append(DatedStatement(one.number, known[one.number].created, terms, terms & asked))
+        words = () if alone else statement_words(index_terms(found[one.number].text))
+        statements.append(_to_statement(one, words, asked.terms, ranking))
     by_number = {one.number: one for one in head}
-    order = [by_number[number] for number in order_by_recency(statements)]
+    ordered = [by_number[number] for number in order_by_recency(statements, asked, order)]
     seated = [
-        one if one is seat else one._replace(score=seat.score, added=(*one.added, ("newest", seat.score - one.score)))
-        for one, seat in zip(order, head, strict=True)
+        one
+        if one is seat
+        else one._replace(score=seat.score, added=(*one.added, (order.value, seat.score - one.score)))
+        for one, seat in zip(ordered, head, strict=True)
     ]
     return seated + ranked[RECENCY_HEAD:]
+
+
+def _to_statement(one: FusedScore, words: tuple[str, ...], asked: frozenset[str], ranking: Ranking) -> DatedStatement:
+    known, cosine = ranking.known[one.number], ranking.cosines.get(one.number)
+    _, unit = ranking.scale.cosine
+    return DatedStatement(
+        number=one.number,
+        created=known.created,
+        words=words,
+        asked=asked.intersection(words),
+        score=one.score,
+        nearness=None if cosine is None else cosine * unit,
+        turn=known.source == "sessions",
+    )
 
 
 def _without_duplicates(

@@ -78,6 +78,8 @@ class Ranking:
     #: The candidates whose features were loaded: all but those that the arms put last.
     looked: frozenset[int]
     pool: CandidatePool
+    #: What turns the scores of both arms into z-scores.
+    scale: ZScale
 
 
 def rank_candidates(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
@@ -93,7 +95,7 @@ def rank_candidates(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ra
         looked, known = numbers, within.evidence(numbers)
     ranked, _ = fuse_scores([_candidate(question, one, cosines, scores) for one in known.values()], scale)
     drawn = _boost_by_neighbours(tx, ranked[:_BOOSTED_HEAD], known, pool, scale)
-    return Ranking(drawn + ranked[_BOOSTED_HEAD:], known, cosines, scores, frozenset(looked), pool)
+    return Ranking(drawn + ranked[_BOOSTED_HEAD:], known, cosines, scores, frozenset(looked), pool, scale)
 
 
 def text_arm_starved(pool: CandidatePool, ranking: Ranking) -> bool:

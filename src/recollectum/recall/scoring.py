@@ -1,57 +1,8 @@
-"""Fuses z-scores of BM25 and cosine with further signals, and orders competing statements by recency."""
+"""Fuses z-scores of BM25 and cosine with further signals."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
-
-RECENCY_HEAD = 12
-SAME_TOPIC = 0.5
-#: A question about the past is not answered by the newest statement.
-_PAST_WORDS = re.compile(
-    r"\b(first|original(ly)?|initial(ly)?|used to|previous(ly)?|former(ly)?|before|earliest|old(est)?)\b", re.IGNORECASE
-)
-
-
-@dataclass(frozen=True, slots=True)
-class DatedStatement:
-    """One candidate as a statement: its time, its terms, and those of them that the question asked for."""
-
-    number: int
-    created: int
-    terms: frozenset[str]
-    asked: frozenset[str]
-
-
-def asks_for_the_past(query: str) -> bool:
-    """Return whether a question asks for what was said before."""
-    return _PAST_WORDS.search(query) is not None
-
-
-def order_by_recency(statements: Sequence[DatedStatement]) -> list[int]:
-    """Return the numbers of the statements, best first, with competitors ordered newest first."""
-    order = [one.number for one in statements]
-    free = [bool(one.asked) for one in statements]
-    for place, one in enumerate(statements):
-        if not free[place]:
-            continue
-        seats = [place] + [
-            other for other in range(place + 1, len(statements)) if free[other] and _compete(one, statements[other])
-        ]
-        newest_first = sorted(((statements[seat].created, statements[seat].number) for seat in seats), reverse=True)
-        for seat, (_, number) in zip(seats, newest_first, strict=True):
-            order[seat] = number
-            free[seat] = False
-    return order
-
-
-def _compete(one: DatedStatement, other: DatedStatement) -> bool:
-    if one.asked != other.asked:
-        return False
-    shared = len(one.terms & other.terms)
-    return shared >= SAME_TOPIC * len(one.terms | other.terms)
-
 
 #: A written text names its subject; a turn often has it in the turn before.
 LEXICAL_WEIGHT = 0.6

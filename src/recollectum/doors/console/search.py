@@ -21,6 +21,8 @@ _NAMES = {
     "near": "neighbouring messages",
     "trust": "less trusted",
     "newest": "newer than similar texts",
+    "oldest": "older than similar texts",
+    "earlier": "before the newest of similar texts",
     "rerank": "reranked",
 }
 #: The score of a full bar.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollectum.domain.hit import Hit, RecallResult
 from recollectum.domain.message import Role
@@ -19,6 +20,9 @@ from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from recollectum.models.embedding.port import Embedder
 
 #: The kinds of units that are not part of a conversation.
 _WRITTEN = ("doc", "log", None)
@@ -144,14 +148,22 @@ def run_set(
     settings: Mapping[str, object],
     environ: Mapping[str, str],
     tell: Callable[[str, int], None],
+    embedder: "Embedder | None" = None,
 ) -> list[QueryResult]:
-    """Answer and score every question of the set. `tell` receives `embedded` and `asked` with counts."""
+    """Answer and score every question of the set. `tell` receives `embedded` and `asked` with counts.
+
+    `embedder` replaces that of the settings.
+    """
     rows: list[QueryResult] = []
     with tempfile.TemporaryDirectory(prefix="recollectum-bench-") as folder:
         clock = SetClock(_DEFAULT_START)
         surroundings = _clean_environment(environ, Path(folder))
         with Recollectum(
-            Path(folder) / "home", settings={**settings, **_SETTINGS}, environ=surroundings, clock=clock
+            Path(folder) / "home",
+            settings={**settings, **_SETTINGS},
+            environ=surroundings,
+            embedder=embedder,
+            clock=clock,
         ) as recollectum:
             for number, space in enumerate(set_spaces(data)):
                 clock.now = start_time(space)

@@ -1,0 +1,181 @@
+"""Of statements about the same thing the newest comes first, unless the question asks for the past."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from recollectum.recall.recency import (
+    FRAME_GAP,
+    LONGEST_STATEMENT,
+    REWORDED_GAP,
+    REWORDED_SCORE_GAP,
+    DatedStatement,
+    TimeOrder,
+    asked_words,
+    order_by_recency,
+    statement_words,
+    time_order,
+)
+from recollectum.text.terms.analyser import index_terms, query_terms
+from tests.matrix.homes import Turning
+from tests.recall.homes import opened
+
+pytestmark = pytest.mark.process
+
+
+def _order(
+    question: str, *texts: str, turn: bool = False, near: tuple[float, ...] = (), behind: float = 0.0
+) -> list[str]:
+    """Order texts, given best first, of which a later one is also newer; each is `behind` the one before it."""
+    asked = asked_words(query_terms(question))
+    statements: list[DatedStatement] = []
+    for place, text in enumerate(texts):
+        words = statement_words(index_terms(text))
+        nearness = near[place] if near else None
+        found = asked.terms.intersection(words)
+        statements.append(DatedStatement(place, place, words, found, -behind * place, nearness, turn))
+    return [texts[number] for number in order_by_recency(statements, asked, time_order(question))]
+
+
+def _newest_wins(question: str, older: str, newer: str, **given: object) -> bool:
+    return _order(question, older, newer, **given)[0] == newer  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("Where does Ada live?", "Ada lives in Oslo.", "Ada lives in Bergen."),
+        ("Where does Ada live?", "Ada lives in Oslo.", "Ada lives now in Bergen."),
+        (
+            "what is my favourite colour",
+            "My favourite colour is blue.",
+            "My favourite colour is a dark shade of green.",
+        ),
+        (
+            "What is Ada famous for?",
+            "Ada is famous for Rurouni Kenshin.",
+            "Ada is famous for The Fairly OddParents and other long series of cartoons.",
+        ),
+        ("Who heads the works council?", "Ada Berg heads the works council.", "Otto Lang heads the works council."),
+        (
+            "Which university was Ada at?",
+            "Ada was educated at Yale University.",
+            "Ada was educated at University of Oslo.",
+        ),
+        ("Do I work for Bosch?", "I work for Bosch.", "I no longer work for Bosch."),
+    ],
+)
+def test_a_newer_value_in_the_same_frame_comes_first(question: str, older: str, newer: str) -> None:
+    assert _newest_wins(question, older, newer)
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        # Another subject, whole or in half.
+        ("Where does Ada live?", "Ada lives in Oslo.", "Otto lives in Bergen."),
+        ("Who is the mayor of Holm?", "The mayor of Holm is Ada Berg.", "The mayor of New Holm is Otto Lang."),
+        ("who is the mayor of holm?", "The mayor of Holm is Ada Berg.", "The mayor of New Holm is Otto Lang."),
+        ("Who coaches Holm City?", "Ada Berg coaches Holm City.", "Otto Lang coaches Holm United."),
+        # Another relation of the same subject.
+        ("Who does Ada work for?", "Ada works for Bosch.", "Ada works as a pilot."),
+        ("Where do I live?", "I live in Oslo.", "I live with my sister."),
+        ("Who wrote Winter Road?", "Winter Road was written by Ada Berg.", "Winter Road was written in Danish."),
+        # No word of the question.
+        ("What is the plan?", "Ada lives in Oslo.", "Ada lives in Bergen."),
+    ],
+)
+def test_what_is_said_of_another_subject_or_relation_keeps_its_place(question: str, older: str, newer: str) -> None:
+    assert not _newest_wins(question, older, newer, near=(1.0, 0.0))
+
+
+def test_a_frame_that_is_only_the_subject_needs_a_cosine_that_is_as_near() -> None:
+    question, home, pet = "Where does Ada Berg live?", "Ada Berg has a home in Oslo.", "Ada Berg has a pet hamster."
+    assert _newest_wins(question, home, pet, near=(FRAME_GAP, 0.0))
+    assert not _newest_wins(question, home, pet, near=(FRAME_GAP + 0.01, 0.0))
+    # A frame with more than the subject needs none: the cosine differs by the value alone.
+    assert _newest_wins(question, home, "Ada Berg has a home in Bergen.", near=(5.0, 0.0))
+
+
+def test_a_statement_in_other_words_competes_if_it_names_the_subject_and_matches_as_well() -> None:
+    question, older, newer = "Who does Ada work for?", "Ada works for Bosch.", "The employer of Ada is Siemens."
+    assert _newest_wins(question, older, newer, near=(REWORDED_GAP, 0.0), behind=REWORDED_SCORE_GAP)
+    assert not _newest_wins(question, older, newer, near=(REWORDED_GAP + 0.01, 0.0))
+    assert not _newest_wins(question, older, newer, near=(0.0, 0.0), behind=REWORDED_SCORE_GAP + 0.01)
+    # Without vectors, half of all words must be the same.
+    assert not _newest_wins(question, older, newer)
+    assert _newest_wins(question, "On Monday Ada began to work for Bosch.", "On Friday Ada began to work for Siemens.")
+    assert not _newest_wins("Who does Ada Berg work for?", "Ada Berg works for Bosch.", newer, near=(0.0, 0.0))
+
+
+def test_turns_and_long_texts_compete_only_with_half_of_their_words_in_common() -> None:
+    question, older, newer = (
+        "What does Ada like?",
+        "Ada likes tea.",
+        "Ada likes a walk in the hills by the sea.",
+    )
+    assert _newest_wins(question, older, newer)
+    assert not _newest_wins(question, older, newer, turn=True)
+    padding = " ".join(f"word{number}" for number in range(LONGEST_STATEMENT))
+    other = " ".join(f"other{number}" for number in range(LONGEST_STATEMENT))
+    assert not _newest_wins(question, f"Ada likes {padding}", f"Ada likes {other}")
+    assert _newest_wins(question, f"Ada likes tea and {padding}", f"Ada likes coffee and {padding}")
+
+
+def test_competitors_share_their_places_and_others_keep_theirs() -> None:
+    texts = ("Ada lives in Oslo.", "Otto lives in Rome.", "Ada lives in Bergen.", "Ada lives in Narvik.")
+    assert _order("Where does Ada live?", *texts) == [texts[3], texts[1], texts[2], texts[0]]
+
+
+@pytest.mark.parametrize(
+    ("question", "order"),
+    [
+        ("Where does Ada live?", TimeOrder.NEWEST),
+        ("How old is Ada?", TimeOrder.NEWEST),
+        ("Is Ada 30 years old?", TimeOrder.NEWEST),
+        ("Who is the original publisher of Winter Road?", TimeOrder.NEWEST),
+        ("What is Ada's first name?", TimeOrder.NEWEST),
+        ("Who was the original publisher of Winter Road?", TimeOrder.OLDEST),
+        ("Where did Ada live first?", TimeOrder.OLDEST),
+        ("Where did Ada originally live?", TimeOrder.OLDEST),
+        ("Where did Ada live previously?", TimeOrder.EARLIER),
+        ("Where did Ada live before?", TimeOrder.EARLIER),
+        ("Where did Ada use to live? She used to have a garden.", TimeOrder.EARLIER),
+        ("What did we do before the trip?", TimeOrder.UNKNOWN),
+        ("What is in the old house?", TimeOrder.UNKNOWN),
+    ],
+)
+def test_the_words_of_a_question_tell_which_time_it_asks_for(question: str, order: TimeOrder) -> None:
+    assert time_order(question) is order
+
+
+def test_a_question_about_the_past_gets_the_beginning_or_what_held_before() -> None:
+    texts = ("Ada lives in Bergen.", "Ada lives in Oslo.", "Ada lives in Narvik.")
+    first, middle, last = texts
+    assert _order("Where did Ada live first?", *texts) == [first, middle, last]
+    assert _order("Where did Ada live previously?", *texts) == [middle, first, last]
+    assert _order("Where does Ada live?", *texts) == [last, middle, first]
+    assert _order("What is in the old house of Ada?", *texts) == list(texts)
+
+
+@pytest.mark.feature("G11")
+def test_recall_answers_with_the_value_of_the_time_asked_for_and_says_why(place: Path, clock: Turning) -> None:
+    with opened(place, None, clock=clock) as vault:
+        for town in ("Oslo", "Bergen", "the old mining town of Longyearbyen"):
+            vault.memories.save(f"Ada Berg lives in {town}.")
+            clock.turn(timedelta(days=30))
+        vault.memories.save("Ada Holm lives in Rome.")
+        found = {
+            question: vault.recall(question)[0]
+            for question in (
+                "Where does Ada Berg live?",
+                "Where did Ada Berg live first?",
+                "Where did Ada Berg live before?",
+            )
+        }
+    towns = [hit.text.rpartition(" ")[2] for hit in found.values()]
+    assert towns == ["Longyearbyen.", "Oslo.", "Bergen."]
+    reasons = {name for hit in found.values() for name, _ in hit.reasons.added}
+    assert reasons <= set(TimeOrder)
+    assert "newest" in reasons

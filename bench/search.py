@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
-from bench.search_data import DIMENSIONS, Cloud, Talk, signed_bytes
+from bench.search_data import Cloud, Talk, signed_bytes
+from bench.search_embedder import DIMENSIONS, OWNER, TableEmbedder
 from bench.search_peers import open_peers
 from bench.search_table import Costs, Fact, cost_lines, fact_table, heading
-from bench.search_vault import OWNER, TableEmbedder, fill
+from bench.search_vault import fill
 from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum

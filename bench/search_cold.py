@@ -19,8 +19,8 @@ def _run(home: Path, known: Path, what: str) -> dict[str, float]:
     with np.load(known) as saved:
         table = dict(zip(saved["texts"].tolist(), saved["rows"], strict=True))
     began = time.perf_counter(), time.process_time()
-    from bench.search_vault import OWNER, TableEmbedder  # noqa: PLC0415 - timed: it imports Recollectum
-    from recollectum import Recollectum  # noqa: PLC0415
+    from bench.search_embedder import OWNER, TableEmbedder  # noqa: PLC0415
+    from recollectum import Recollectum  # noqa: PLC0415 - timed
 
     with Recollectum(home, embedder=TableEmbedder(table)) as r:
         questions = list(table)

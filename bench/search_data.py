@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import accumulate, product
 from typing import TYPE_CHECKING
 
+from bench.search_embedder import DIMENSIONS
 from recollectum.recall.vectors.quantisation import quantise
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
     Numbers = NDArray[np.int64]
 
-DIMENSIONS = 384
 _BLOCK = 20_000
 #: The words that make up half of speech; the rest is invented, and as frequent as English words of the same rank.
 _FUNCTION_WORDS = (

@@ -1,15 +1,14 @@
 """Fills one large vault for a search benchmark through the storage functions, in large transactions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bench.search_data import DIMENSIONS, Cloud, Talk
+from bench.search_data import Cloud, Talk
+from bench.search_embedder import OWNER, TableEmbedder
 from recollectum import Recollectum
 from recollectum.domain.message import Message, Role, trust_of_role
-from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.domain.session import Session, SessionKey
 from recollectum.recall.index.chunk_index import index_message
 from recollectum.recall.vectors.quantisation import quantise
@@ -20,33 +19,8 @@ from recollectum.storage.tables.index.generations import GenerationState
 from recollectum.text.tokens import estimate
 from tests.crashes.homes import only_vault
 
-if TYPE_CHECKING:
-    from bench.search_data import Vectors
-
-OWNER = "user:ann"
 _TURNS = 20
 _AT = datetime(2024, 5, 1, tzinfo=UTC)
-
-
-class TableEmbedder:
-    """An embedder that knows the vectors of a few questions, so that no model runs."""
-
-    max_tokens = 512
-
-    def __init__(self, known: "Mapping[str, Vectors]") -> None:
-        self.identity = EmbedderIdentity(
-            provider="table", model="clusters", digest="", dimensions=DIMENSIONS, form="plain", provider_key=""
-        )
-        self._known = known
-
-    def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":  # noqa: ARG002 - it embeds questions only
-        """Return one row for each text, in order."""
-        import numpy as np  # noqa: PLC0415 - the list of benchmarks must not need it
-
-        return np.stack([self._known[text] for text in texts])
-
-    def close(self) -> None:
-        """Do nothing: nothing is held."""
 
 
 def fill(home: Path, cloud: Cloud, talk: Talk) -> list[str]:

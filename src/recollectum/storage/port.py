@@ -1,6 +1,7 @@
 """Defines what the rest of Recollectum asks of a database: transactions, rows and a full-text index."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from recollectum.text.terms.analyser import Phrase
@@ -95,6 +96,10 @@ class Tx(Protocol):
 
     def run(self, sql: str, params: Params) -> int:
         """Run a statement, and return the number of changed rows."""
+        ...
+
+    def reading_once(self) -> AbstractContextManager[None]:
+        """Keep no page in memory that is read from here on, because what was read is kept in another form."""
         ...
 
 

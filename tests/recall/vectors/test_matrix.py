@@ -263,5 +263,5 @@ def test_memory_stays_near_what_the_vectors_take(database: SqliteDatabase) -> No
     _refresh(database, matrix)
     held, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert held <= 1.5 * 10_000 * _DIMENSIONS
-    assert peak <= 2 * 10_000 * _DIMENSIONS, "no copy of everything while it is loaded"
+    assert held <= 1.25 * 10_000 * _DIMENSIONS
+    assert peak <= 1.5 * 10_000 * _DIMENSIONS, "no copy of everything while it is loaded"

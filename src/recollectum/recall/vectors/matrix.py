@@ -1,13 +1,13 @@
 """Holds the quantised vectors of one generation in memory, current with the vault."""
 
 import threading
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 from recollectum.recall.vectors import ivf
 from recollectum.recall.vectors.ivf import IvfCells
 from recollectum.recall.vectors.quantisation import are_valid_rows, low_bits_size, unpack_rows
-from recollectum.recall.vectors.scan import ScanResult, VectorBlock, row_lengths, scan_nearest
-from recollectum.recall.vectors.sign_bits import SIGN_SCAN_MINIMUM, SignBits, can_count_bits, no_bits
+from recollectum.recall.vectors.scan import ScanResult, VectorBlock, byte_lengths, scan_nearest
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.tables.index import vectors
 from recollectum.storage.tables.index.generations import Generation
@@ -30,18 +30,10 @@ _PAGE = 512
 class VectorMatrix:
     """The vectors of one generation, kept current with the writes of other processes."""
 
-    def __init__(
-        self,
-        generation: int,
-        dimensions: int,
-        *,
-        scanned: int = EXHAUSTIVE_SCAN_LIMIT,
-        signed: int = SIGN_SCAN_MINIMUM,
-    ) -> None:
+    def __init__(self, generation: int, dimensions: int, *, scanned: int = EXHAUSTIVE_SCAN_LIMIT) -> None:
         self.generation = generation
         self.dimensions = dimensions
         self._scanned = scanned
-        self._signed = signed
         self._lock = threading.Lock()
         #: How many loaded rows were deleted since; which ones is not known.
         self.stale = 0
@@ -57,7 +49,7 @@ class VectorMatrix:
     def held_bytes(self) -> int:
         """Return the memory of the vectors and their cells, in bytes."""
         arrays = sum(one.nbytes for one in (self._rows, self._low, self._inverse, self._numbers))
-        return arrays + sum(one.held_bytes for one in (self._lists, self._signs) if one)
+        return arrays + (self._lists.held_bytes if self._lists else 0)
 
     def refresh(self, tx: Tx, generation: Generation) -> None:
         """Load the rows written since the last time, or all rows if many were deleted or assigned to cells."""
@@ -76,37 +68,15 @@ class VectorMatrix:
         with self._lock:
             count = self._count
             block = VectorBlock(
-                self._rows[:count],
-                self._low[:count],
-                self._inverse[:count],
-                self._numbers[:count],
-                self._lists,
-                self._sign_bits(),
+                self._rows[:count], self._low[:count], self._inverse[:count], self._numbers[:count], self._lists
             )
         return scan_nearest(block, query, scanned or self._scanned)
-
-    def _sign_bits(self) -> SignBits | None:
-        """Return the sign bits of the rows; None if there are few rows, or cells, or if this is the first question."""
-        if self._lists is not None or self._count < self._signed or not can_count_bits():
-            return None
-        if not self._questions:
-            # To make the bits takes as long as several scans, and many processes ask only one question.
-            self._questions = 1
-            return None
-        rows = self._rows[: self._count]
-        if self._signs is None or self._signs.is_outgrown(len(rows)):
-            self._signs = no_bits(rows, self._inverse[: len(rows)])
-        self._signs = self._signs.extended(rows, len(self._rows))
-        return self._signs
 
     def _clear(self) -> None:
         import numpy as np  # noqa: PLC0415
 
         self._count, self._last, self._removed = 0, 0, 0
         self._lists: IvfCells | None = None
-        self._signs: SignBits | None = None
-        #: How many questions were asked while the sign bits were missing.
-        self._questions = 0
         self._rows = np.zeros((0, self.dimensions), np.int8)
         self._low = np.zeros((0, low_bits_size(self.dimensions)), np.uint8)
         self._inverse = np.zeros(0, np.float32)
@@ -132,9 +102,11 @@ class VectorMatrix:
         self._make_room(max(0, generation.done - self._last))
         if self._last == 0 and self._lists:
             self._count = self._lists.grouped
-        while page := vectors.after(tx, self.generation, self._last, _PAGE):
-            self._append(page)
-            self._last = page[-1][0]
+        # All vectors are as many pages as the cache has, or more: they must not evict what the next questions read.
+        with tx.reading_once() if self._last == 0 else nullcontext():
+            while page := vectors.after(tx, self.generation, self._last, _PAGE):
+                self._append(page)
+                self._last = page[-1][0]
 
     def _append(self, page: list[Row]) -> None:
         import numpy as np  # noqa: PLC0415
@@ -151,7 +123,9 @@ class VectorMatrix:
         self._make_room(len(data))
         places = self._new_places(numbers)
         self._rows[places], self._low[places] = rows, low
-        self._inverse[places], self._numbers[places] = 1 / row_lengths(rows.astype(np.float32)), numbers
+        # From the stored rows, which are contiguous.
+        stored = self._rows[places]
+        self._inverse[places], self._numbers[places] = 1 / byte_lengths(stored), numbers
 
     def _new_places(self, numbers: "Numbers") -> "Numbers | slice":
         """Return the places of new rows: in their cell, or at the end."""

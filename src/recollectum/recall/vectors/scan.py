@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from recollectum.recall.vectors.ivf import IvfCells, find_places
 from recollectum.recall.vectors.quantisation import dequantise, quantise_query
-from recollectum.recall.vectors.sign_bits import SignBits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,9 +23,6 @@ _POOL, _LEAST_POOL = 2, 64
 _FIRST = 128
 #: If a filter allows at most one row in this many, its rows are gathered; otherwise all are scanned.
 _GATHERED = 32
-#: The candidates of the sign bits must be this many times as many as the rows taken from them; otherwise all rows are
-#: scanned.
-_CANDIDATE_DEPTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,6 @@ class VectorBlock:
     inverse: "Scores"
     numbers: "Numbers"
     lists: IvfCells | None
-    signs: SignBits | None = None
 
     def places(self, numbers: "Numbers") -> "Numbers":
         """Return the place of each chunk; -1 for one without a vector."""
@@ -70,7 +65,7 @@ class VectorBlock:
     def exactly(self, places: "Numbers") -> ExactVectors:
         """Return the vectors at some places, at full precision."""
         found = dequantise(self.rows.take(places, axis=0), self.low.take(places, axis=0))
-        return ExactVectors(places, found, row_lengths(found))
+        return ExactVectors(places, found, _row_lengths(found))
 
     def scan(self, asked: "Bytes", spans: list[tuple[int, int]]) -> "Scores":
         """Return the scores of the rows of some spans for a query of signed bytes, in the order of their cosines."""
@@ -82,22 +77,6 @@ class VectorBlock:
             part *= self.inverse[start:stop]
         return scores
 
-    def scores_at(self, asked: "Bytes", places: "Numbers") -> "Scores":
-        """Return the scores of the rows at some places, as `scan` does."""
-        return _dot_products(asked, [self.rows.take(places, axis=0)]) * self.inverse.take(places)
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredRows:
-    """The rows that a scan scored: some spans, or the candidates of the sign bits."""
-
-    spans: list[tuple[int, int]]
-    candidates: "Numbers | None" = None
-
-    def places(self, found: "Numbers") -> "Numbers":
-        """Return the places in the block of the positions in a scan."""
-        return _to_places(found, self.spans) if self.candidates is None else self.candidates[found]
-
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
@@ -105,9 +84,9 @@ class ScanResult:
 
     block: VectorBlock
     query: "NDArray[np.float32]"
-    #: The scanned query, the scored rows, and their scores.
+    #: The scanned query, the scanned spans, and the scores.
     asked: "Bytes"
-    scored: "ScoredRows"
+    spans: list[tuple[int, int]]
     scores: "Scores"
     #: The rows with the highest scores.
     first: ExactVectors
@@ -155,9 +134,6 @@ class ScanResult:
         import numpy as np  # noqa: PLC0415
 
         length = float(np.linalg.norm(self.asked.astype(np.float32))) or 1.0
-        if self.block.signs is not None:
-            mean, deviation = self.block.signs.moments.along(self.asked)
-            return mean / length, deviation / length
         sample = self.scores[:: max(1, len(self.scores) // _LINE)]
         if not len(sample):
             return 0.0, 0.0
@@ -177,9 +153,7 @@ class ScanResult:
             return self.block.exactly(self._found_among(allowed, pool))
         if pool <= len(self.first.places) or len(self.first.places) == len(self.scores):
             return self.first
-        if self.scored.candidates is not None and pool * _CANDIDATE_DEPTH > len(self.scores):
-            return self.block.exactly(_top_places(self._whole_scan(), pool))
-        return self.block.exactly(self.scored.places(_top_places(self.scores, pool)))
+        return self.block.exactly(_to_places(_top_places(self.scores, pool), self.spans))
 
     def _found_among(self, allowed: set[int], most: int) -> "Numbers":
         """Return the places of the best among some chunks; the scanned cells may contain none of them."""
@@ -188,31 +162,25 @@ class ScanResult:
         block = self.block
         places = block.places(np.fromiter(allowed, np.int64, len(allowed)))
         places = np.sort(places[places >= 0])
-        if block.lists is None and self.scored.candidates is None:
+        if block.lists is None:
             scores = self.scores[places]
         elif len(places) * _GATHERED <= len(block.rows):
-            scores = block.scores_at(self.asked, places)
+            scores = _dot_products(self.asked, [block.rows.take(places, axis=0)]) * block.inverse[places]
         else:
-            scores = self._whole_scan()[places]
+            scores = block.scan(self.asked, [(0, len(block.rows))])[places]
         return places[_top_places(scores, most)]
-
-    def _whole_scan(self) -> "Scores":
-        return self.block.scan(self.asked, [(0, len(self.block.rows))])
 
 
 def scan_nearest(block: VectorBlock, query: "NDArray[np.float32]", least: int) -> ScanResult:
-    """Scan a block for a query: all rows, the candidates of the sign bits, or at least `least` rows of the cells."""
+    """Scan a block for a query: all rows, or at least `least` rows of the nearest cells."""
     query = _normalised(query)
     asked = quantise_query(query)
-    scored = ScoredRows([(0, len(block.rows))])
+    spans = [(0, len(block.rows))]
     if block.lists is not None:
-        scored = ScoredRows([*block.lists.spans(query, least), (block.lists.grouped, len(block.rows))])
-    elif block.signs is not None:
-        scored = replace(scored, candidates=block.signs.candidates(asked))
-    chosen = scored.candidates
-    scores = block.scan(asked, scored.spans) if chosen is None else block.scores_at(asked, chosen)
-    first = block.exactly(scored.places(_top_places(scores, _FIRST)))
-    return ScanResult(block, query, asked, scored, scores, first)
+        spans = [*block.lists.spans(query, least), (block.lists.grouped, len(block.rows))]
+    scores = block.scan(asked, spans)
+    first = block.exactly(_to_places(_top_places(scores, _FIRST), spans))
+    return ScanResult(block, query, asked, spans, scores, first)
 
 
 def _to_places(found: "NDArray[np.int64]", spans: list[tuple[int, int]]) -> "Numbers":
@@ -243,11 +211,22 @@ def _top_places(scores: "Scores", most: int) -> "NDArray[np.int64]":
     return found[np.argpartition(scores[found], len(found) - most)[-most:]] if len(found) > most else found
 
 
-def row_lengths(rows: "NDArray[np.float32]") -> "Scores":
+def _row_lengths(rows: "NDArray[np.float32]") -> "Scores":
     """Return the length of each row, and 1 for one of zeros."""
     import numpy as np  # noqa: PLC0415
 
     return np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1)
+
+
+def byte_lengths(rows: "Bytes") -> "Scores":
+    """Return the length of each row of signed bytes, and 1 for one of zeros."""
+    import numpy as np  # noqa: PLC0415
+
+    try:
+        from numkong import dot  # noqa: PLC0415 - optional
+    except ImportError:
+        return _row_lengths(rows.astype(np.float32))
+    return np.maximum(np.sqrt(np.asarray(dot(rows, rows), np.float32)), 1)
 
 
 def _normalised(query: "NDArray[np.float32]") -> "NDArray[np.float32]":

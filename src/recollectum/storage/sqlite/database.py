@@ -1,7 +1,8 @@
 """Implements the database port on one SQLite file: one writer, several readers, and secure deletion."""
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Generator, Hashable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +23,8 @@ from recollectum.storage.sqlite.seal_triggers import install_triggers
 
 T = TypeVar("T")
 
+#: The page cache while a whole table is read once, in KiB.
+_READ_ONCE_KIB = 256
 #: The page cache holds at least one page in this many of a large file: what ranking rereads grows with the file.
 _KEPT = 36
 
@@ -63,6 +66,16 @@ class SqliteTx:
         """Run a statement, and return the number of changed rows."""
         self._connection.execute(to_sqlite(sql), params)
         return self._connection.changes()
+
+    @contextmanager
+    def reading_once(self) -> Generator[None]:
+        """Shrink the page cache while this is open."""
+        before = self._connection.pragma("cache_size")
+        self._connection.pragma("cache_size", -_READ_ONCE_KIB)
+        try:
+            yield
+        finally:
+            self._connection.pragma("cache_size", before)
 
 
 class SqliteDatabase:

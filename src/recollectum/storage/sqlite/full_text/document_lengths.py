@@ -11,16 +11,17 @@ import apsw
 from recollectum.storage.port import Row
 from recollectum.storage.sqlite.full_text.posting_reader import fetch
 
-#: Lengths per read, so that the hex texts they arrive in stay small beside the stored array.
-_PAGE = 8_192
+#: Lengths per read, so that what they arrive in stays small beside the stored array.
+_PAGE = 16_384
 _LEAST_ROOM = 1024
 # FTS5 stores a length as a varint of one to three bytes with seven bits each. Two bytes are enough for ranking: a
-# longer length counts as the longest that fits.
+# longer length counts as the longest that fits. group_concat joins bytes as they are.
 _AFTER = """
-    SELECT json_group_array(id), group_concat(CASE length(sz) WHEN 1 THEN '00' || hex(sz) WHEN 2 THEN hex(sz)
-           ELSE 'FF7F' END, '')
+    SELECT count(*), min(id), max(id),
+           CAST(group_concat(CASE length(sz) WHEN 1 THEN x'00' || sz WHEN 2 THEN sz ELSE x'FF7F' END, '') AS BLOB)
       FROM (SELECT id, sz FROM search_docsize WHERE id > ? ORDER BY id LIMIT ?)
 """
+_NUMBERS_AFTER = "SELECT json_group_array(id) FROM (SELECT id FROM search_docsize WHERE id > ? ORDER BY id LIMIT ?)"
 # FTS5 stores the size of the index in this row: the number of chunks, then the number of terms.
 _SIZE = "SELECT (SELECT block FROM search_data WHERE id = 1), (SELECT max(id) FROM search_docsize)"
 
@@ -58,21 +59,21 @@ class DocumentLengths:
 
     def _load(self, connection: apsw.Connection) -> bool:
         """Read the next page of lengths; return False when there is none."""
-        listed, packed = fetch(connection, _AFTER, (self._last, _PAGE))[0]
-        numbers: list[int] = json.loads(listed)
-        if not numbers:
+        count, first, last, packed = fetch(connection, _AFTER, (self._last, _PAGE))[0]
+        if not count:
             return False
-        found = array("H", bytes.fromhex(packed))
+        found = array("H", packed)
         if sys.byteorder == "little":
             found.byteswap()
-        if numbers[-1] >= len(self._packed):
-            self._packed = self._grown(numbers[-1])
-        if numbers[-1] - numbers[0] + 1 == len(numbers):
-            self._packed[numbers[0] : numbers[-1] + 1] = found
+        if last >= len(self._packed):
+            self._packed = self._grown(last)
+        if last - first + 1 == count:
+            self._packed[first : last + 1] = found
         else:
+            numbers: list[int] = json.loads(fetch(connection, _NUMBERS_AFTER, (self._last, _PAGE))[0][0])
             for number, length in zip(numbers, found, strict=True):
                 self._packed[number] = length
-        self._last = numbers[-1]
+        self._last = last
         return True
 
     def _grown(self, last: int) -> "array[int]":

@@ -12,7 +12,7 @@ import pytest
 
 from recollectum.distil import date_resolution, merge_proposals, pipeline, profile, reconciliation, screening, summary
 from recollectum.distil.model import answers, choices, instructions
-from recollectum.distil.rules import corrections, findings, statements
+from recollectum.distil.rules import clauses, corrections, findings, standing_requests, statements
 from recollectum.distil.sentences import Sentence, around, sentences
 from recollectum.domain.message import Json, Message
 from recollectum.domain.proposal import Act, Finding, Span
@@ -124,6 +124,7 @@ SCANS: dict[str, Callable[[str], object]] = {
     "answers.find": lambda t: answers.Quotable(t).find(f"{t[: len(t) // 2]}b"),
     "answers.find (inside)": lambda t: answers.Quotable(t).find(t[1 : len(t) // 2]),
     "answers.find (cut)": lambda t: answers.Quotable(f"{t}b").find(f"{t[: len(t) // 2]}b"[:-1]),
+    "answers.is_own_text": lambda t: answers.is_own_text(t, len(t)),
     "answers.is_faithful": lambda t: answers.is_faithful(t, t),
     "answers.clause": lambda t: answers.clause(t, len(t) // 2, len(t) // 2 + 1),
     "answers.verify_answer": _answer,
@@ -144,11 +145,13 @@ SCANS: dict[str, Callable[[str], object]] = {
     "findings.find_by_rules": lambda t: list(
         findings.find_by_rules([_user(t)], [screening.Screened(_user(t), t)], [memory("a", _unit(t))], imported=False)
     ),
+    "clauses.claimed_clauses": lambda t: clauses.claimed_clauses(t, 0),
+    "standing_requests.read_request": lambda t: standing_requests.read_request(Sentence(0, len(t), t)),
     "statements.holds_secret": statements.holds_secret,
     "statements.is_material": statements.is_material,
     "statements.is_unsure": statements.is_unsure,
     "statements.without_lead": statements.without_lead,
-    "statements.read_statement": lambda t: statements.read_statement(Sentence(0, len(t), t)),
+    "statements.read_statements": lambda t: list(statements.read_statements(Sentence(0, len(t), t))),
 }
 #: Public functions that read no text, or only what another one made, and why.
 WITHOUT_TEXT = {

@@ -280,3 +280,12 @@ def test_a_change_of_one_word_is_not_taken_for_what_is_known() -> None:
     script = ScriptedModel([answers(answer(new, (1, "it is black tea now"), act="supersede", target=1))])
     (one,) = distil(said("u: In the morning it is black tea now."), [memory("mem_tea", old)], model=script).findings
     assert (one.act, one.targets) == (Act.SUPERSEDE, ("mem_tea",))
+
+
+def test_the_same_words_twice_in_one_answer_are_one_finding() -> None:
+    once = answer("The person plays the cello.", (1, "I play the cello"))
+    again = answer("The person plays the cello, as the person said.", (1, "I play the cello"))
+    more = answer("The person plays the cello in a trio.", (1, "I play the cello in a trio"))
+    found = distil(said("u: I play the cello in a trio."), (), model=ScriptedModel([answers(once, again, more)]))
+    assert [one.content for one in found.findings] == [once["content"], more["content"]]
+    assert found.ignored == 1

@@ -32,6 +32,7 @@ _ANCHORED = frozenset({"match", "fullmatch"})
 _SOURCE = "src/recollectum/"
 #: Patterns that are made from values when they are needed, or stand in a function, with what bounds their texts.
 MADE_LATER = {
+    "context/fences.py re.escape(mark)": "a literal",
     "distil/rules/corrections.py f'(?<!": "a literal",
     "doors/console/rendering.py": "literal words of a search",
     "doors/http/body_shape.py b": "bytes; a string that does not end ends the look",

@@ -16,9 +16,12 @@ _STEPS = {"last": -1, "this": 0, "next": 1}
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SOME = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}|a few|a couple of|some|several)"
 _UNIT = "(?:day|week|fortnight|month|year)s?"
-# A preposition before a day makes another one unnecessary.
+# A preposition before a day, a month or a year makes another one unnecessary.
 _DAY = rf"(?:(?P<by>by|before|until|till|from|since|for|after|on|of)\s+)?(?P<day>{'|'.join(_DAYS)})\b(?!['’-])"
-_PERIOD = r"(?P<step>last|this|next) (?P<unit>year|month)\b(?!['’-])"
+_PERIOD = (
+    r"(?:(?P<within>by|before|until|till|from|since|for|after|of|in)\s+)?"
+    r"(?P<step>last|this|next) (?P<unit>year|month)\b(?!['’-])"
+)
 _SAID = "(said on "
 #: Words that can mean several days: the reader judges them, and only needs to know when they were said.
 _VAGUE = (
@@ -53,7 +56,7 @@ def _written(said_on: date) -> Callable[[re.Match[str]], str]:
             meant = said_on + timedelta(days=_DAYS[found["day"].lower()])
             return f"{found['by'] or ('On' if found[0][0].isupper() else 'on')} {meant.isoformat()}"
         step = _STEPS[found["step"].lower()]
-        word = "In" if found[0][0].isupper() else "in"
+        word = found["within"] or ("In" if found[0][0].isupper() else "in")
         if found["unit"].lower() == "year":
             return f"{word} {said_on.year + step}"
         month = said_on.year * 12 + said_on.month - 1 + step

@@ -93,7 +93,7 @@ def says_same(one: str, other: str) -> bool:
 
 
 def is_supported(content: str, source: str) -> bool:
-    """Return whether a claim is made of the words of its source.
+    """Return whether a claim is made of the words of its source, and adds no name and no number.
 
     A model that was manipulated can still quote a harmless sentence for its claim.
     """
@@ -102,8 +102,8 @@ def is_supported(content: str, source: str) -> bool:
     if not telling or any(term not in given.terms for term in telling if any(map(str.isdigit, term))):
         return False
     stems = {term[:4] for term in given.terms}
-    found = sum(term in given.terms or (len(term) >= 4 and term[:4] in stems) for term in telling)
-    return 2 * found >= len(telling)
+    found = {term for term in telling if term in given.terms or (len(term) >= 4 and term[:4] in stems)}
+    return 2 * len(found) >= len(telling) and claimed.named & telling <= found
 
 
 #: The number of known memories shown to a model beside a window.
@@ -138,12 +138,26 @@ def reconcile(findings: Sequence[Finding], known: Sequence[Memory]) -> list[Find
     """Return the findings that say something new, each once; one that changes a missing memory becomes an addition."""
     ids = {one.id for one in known}
     said = [(one.id, fingerprint(one.content), words_of(one.content)) for one in known] if findings else []
-    kept: list[Finding] = []
+    new: list[tuple[Finding, Words]] = []
     for found in findings:
         finding = found if ids.issuperset(found.targets) else replace(found, act=Act.ADD, targets=())
         own, words = fingerprint(finding.content), words_of(finding.content)
         # A finding that changes a memory may differ from it by one word, and that word is the point.
-        if not any(own == mark or (id not in finding.targets and are_alike(words, other)) for id, mark, other in said):
-            kept.append(finding)
+        known_already = any(
+            own == mark or (id not in finding.targets and are_alike(words, other)) for id, mark, other in said
+        )
+        if not known_already and not any(_repeats(finding, words, one, other) for one, other in new):
+            new.append((finding, words))
             said.append(("", own, words))
-    return kept
+    return [finding for finding, _ in new]
+
+
+def _repeats(finding: Finding, words: Words, before: Finding, said: Words) -> bool:
+    """Return whether a finding has the source of one before it and says nothing more."""
+    if (finding.act, finding.targets) != (before.act, before.targets) or not words.telling <= said.telling:
+        return False
+    return not adds_detail(words, said) and any(
+        one.message_id == other.message_id and one.start < other.end and other.start < one.end
+        for one in finding.spans
+        for other in before.spans
+    )

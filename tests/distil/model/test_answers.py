@@ -36,6 +36,16 @@ def is_certain(sentence: str, content: str, quote: str | None = None) -> bool:
         ("She is allergic to peanuts.", "Is allergic to peanuts", None),
         ("My wife says I love jazz.", "Loves jazz", "I love jazz"),
         ("Tom thinks I hate jazz.", "Hates jazz", "I hate jazz"),
+        # A name is put in the place of another, or added.
+        ("I live in Oslo near the park.", "Lives in Bergen near the park", None),
+        ("I run a small carpentry business.", "Runs a small carpentry business in Graz", None),
+        # It is only supposed.
+        ("If I were rich I'd buy a boat.", "Is rich and buys a boat", None),
+        ("I wish I could play the piano.", "Can play the piano", "I could play the piano"),
+        # It is a quotation, or a text to work on.
+        ('What is "I am a sick man" from?', "Is a sick man", "I am a sick man"),
+        ("What is “I am a sick man” from?", "Is a sick man", "I am a sick man"),
+        ("Proofread this: I am a nurse in Dublin.", "Is a nurse in Dublin", "I am a nurse in Dublin"),
     ],
 )
 def test_a_claim_that_turns_what_was_said_is_for_a_person_to_decide(
@@ -53,10 +63,24 @@ def test_a_claim_that_turns_what_was_said_is_for_a_person_to_decide(
         ("I live with my sister in Oslo.", "Lives in Oslo"),
         ("My mother tongue is German.", "The mother tongue is German"),
         ("I said I live in Oslo.", "Lives in Oslo"),
+        ("Ich wohne in Leipzig.", "Die Person wohnt in Leipzig"),
     ],
 )
 def test_a_claim_that_keeps_to_it_is_written(sentence: str, content: str) -> None:
     assert is_certain(sentence, content)
+
+
+@pytest.mark.parametrize("title", ['"Hey Jude"', "“Hey Jude”", "„Hey Jude“", "«Hey Jude»"])
+def test_a_statement_after_a_quotation_is_written(title: str) -> None:
+    assert is_certain(f"We played {title} again, and I love jazz.", "Loves jazz", "I love jazz")
+
+
+def test_a_request_with_a_condition_is_certain() -> None:
+    told = answer("No bullet points unless asked", (1, "no bullet points unless I ask"), kind="correction")
+    (one,) = distil(
+        said("u: Please, no bullet points unless I ask."), (), model=ScriptedModel([answers(told)])
+    ).findings
+    assert one.certain
 
 
 def test_a_denial_of_another_clause_is_not_counted() -> None:
@@ -77,6 +101,8 @@ def test_a_denial_of_another_clause_is_not_counted() -> None:
         ("I quit smoking yesterday!", "I quit smoking on 2026-02-28!"),
         ("The party is the day after tomorrow", "The party is on 2026-03-03"),
         ("We moved to Rome last year.", "We moved to Rome in 2025."),
+        ("I'm self-employed since last year.", "I'm self-employed since 2025."),
+        ("Since last month I work nights.", "Since 2026-02 I work nights."),
         ("I start next month.", "I start in 2026-04."),
         ("I started last month.", "I started in 2026-02."),
         ("My exam is next Friday.", "My exam is next Friday (said on 2026-03-01)."),

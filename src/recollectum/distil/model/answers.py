@@ -10,7 +10,7 @@ from recollectum.context.echoes import cut, marked_blocks
 from recollectum.distil.date_resolution import resolve_dates
 from recollectum.distil.model.instructions import IGNORE, Excerpt
 from recollectum.distil.reconciliation import is_supported, words_of
-from recollectum.distil.rules.statements import holds_secret
+from recollectum.distil.rules.statements import holds_secret, is_material, is_unsure
 from recollectum.distil.screening import Screen
 from recollectum.domain.memory import Kind, Memory
 from recollectum.domain.message import Json
@@ -126,6 +126,21 @@ def clause(text: str, start: int, end: int) -> str:
     return text[min(begin, start) : after]
 
 
+_CLOSING = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«"}
+_MARK = re.compile('["“”„«»]')
+
+
+def is_own_text(text: str, start: int) -> bool:
+    """Return whether a place of a message is the writer's own: not in quotation marks, and no text to work on."""
+    opened = ""
+    for mark in _MARK.findall(text, 0, start):
+        if not opened:
+            opened = mark if mark in _CLOSING else ""
+        elif mark in _CLOSING[opened]:
+            opened = ""
+    return not opened and not is_material(text)
+
+
 _MAX_CONTENT = 1000
 _MAX_REASON = 300
 _CHANGES = (Act.UPDATE, Act.SUPERSEDE)
@@ -177,11 +192,15 @@ def _finding(answer: Mapping[str, Json], places: Sequence[tuple[Excerpt, Span]],
     said = "\n".join(one.message.text for one in {one.message.id: one for one in sources}.values())
     owners = all(one.is_owners for one in sources) and not window.imported
     clauses = [clause(one.source.message.text, span.start, span.end) for one, span in places]
-    true = is_supported(content, said) and all(is_faithful(content, told) for told in clauses)
+    kind = Kind(str(answer["kind"]))
+    # "If I were rich" claims nothing; in a request, "if" says when it applies.
+    supposed = kind is not Kind.CORRECTION and any(is_unsure(told) for told in clauses)
+    own = not supposed and all(is_own_text(one.source.message.text, span.start) for one, span in places)
+    true = own and is_supported(content, said) and all(is_faithful(content, told) for told in clauses)
     return Finding(
         act=act,
         content=resolve_dates(content, max(one.message.created_at for one in sources).date()),
-        kind=Kind(str(answer["kind"])),
+        kind=kind,
         importance=min(1.0, max(0.0, float(cast("float", answer["importance"])))),
         spans=tuple(sorted({span for _, span in places})),
         targets=targets,

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from recollectum.distil.date_resolution import resolve_dates
 from recollectum.distil.rules.corrections import correction, replaced
-from recollectum.distil.rules.statements import is_material, read_statement
+from recollectum.distil.rules.standing_requests import read_request
+from recollectum.distil.rules.statements import PersonalStatement, is_material, read_statements
 from recollectum.distil.screening import Screened
 from recollectum.distil.sentences import Sentence, sentences
 from recollectum.domain.memory import Memory
@@ -29,17 +30,17 @@ def find_by_rules(
             before = message.text
         one = readable.get(message.id)
         if one and message.role is Role.USER and not is_material(one.text):
-            found = (_finding(one, sentence, before, known, imported=imported) for sentence in sentences(one.text))
-            yield from (finding for finding in found if finding)
+            for sentence in sentences(one.text):
+                yield from _findings(one, sentence, before, known, imported=imported)
 
 
-def _finding(
+def _findings(
     source: Screened, sentence: Sentence, before: str, known: Sequence[Memory], *, imported: bool
-) -> Finding | None:
+) -> Iterator[Finding]:
     message = source.message
     trust = least_trusted(message.trust, Trust.IMPORTED) if imported else message.trust
     if right := correction(sentence, before, known):
-        return Finding(
+        yield Finding(
             act=Act.SUPERSEDE,
             content=right.content,
             kind=right.memory.kind,
@@ -50,9 +51,16 @@ def _finding(
             trust=trust,
             by=RULES,
         )
-    told = read_statement(sentence)
-    if told is None:
-        return None
+        return
+    requested = read_request(sentence)
+    if requested:
+        yield _told(requested, message, known, trust)
+    for told in read_statements(sentence):
+        if requested is None or told.start >= requested.end:
+            yield _told(told, message, known, trust)
+
+
+def _told(told: PersonalStatement, message: Message, known: Sequence[Memory], trust: Trust) -> Finding:
     old = replaced(told.content, known)
     return Finding(
         act=Act.SUPERSEDE if old else Act.ADD,

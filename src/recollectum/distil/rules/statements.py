@@ -1,9 +1,11 @@
 """Recognises what people say about themselves by its English form; it prefers a miss to an error."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from recollectum.distil.rules.clauses import Clause, claimed_clauses
 from recollectum.distil.sentences import Sentence
 from recollectum.domain.memory import Kind
 from recollectum.text.secrets.redaction import find_secrets
@@ -11,7 +13,7 @@ from recollectum.text.secrets.redaction import find_secrets
 # For secrets that only words reveal: "my password is swordfish" has nothing that looks like a key.
 _TOLD = re.compile(
     r"\b(?:pass(?:word|code|phrase)|pin(?: code| number)?|api[ _-]?key|secret(?: key)?|access token|private key|cvv"
-    r"|iban|card number|credit card|security code|ssn|social security number)\b.{0,40}?(?:\bis\b|:|=|\bare\b)",
+    r"|iban|card number|credit card|security code|ssn|social security number)\b.{0,40}?(?:\b(?:is|are|was|be)\b|:|=)",
     re.IGNORECASE,
 )
 #: The placeholder of a secret in a message.
@@ -110,6 +112,19 @@ _PROJECT = _any(
     "developing, saving for, studying"
 )
 _DATE_OF_MINE = _any("deadline, appointment, exam, flight, interview, surgery, wedding, due date")
+#: How often somebody does something: the mark of a habit.
+_REGULARLY = (
+    r"\b(?:every (?:single |other )?"
+    rf"(?:day|morning|evening|night|week|weekend|month|year|spring|summer|autumn|winter|{_DAY})"
+    r"|(?:once|twice|(?:two|three|four|five|six|\d{1,2}) times) (?:a|per) (?:day|week|month|year)"
+    rf"|(?:on|at) (?:{_DAY}s|weekends)|(?:two|three|four|five|six|\d{{1,2}}) [\w ]{{2,20}} a (?:day|week)"
+    r"|daily|weekly)\b"
+)
+#: Before such a verb nothing is a habit: the past, a wish, or the work at hand.
+_NO_HABIT = (
+    r"(?:\w+ed|was|were|had|did|went|got|ate|saw|took|made|said|came|ran|will|can|am|need|want|see|get an?|have to"
+    r"|'\w+)\b"
+)
 _NAME = (
     r"(?:my (?:full |first |last |middle )?name is|(?:please |you can |everyone |people )?calls? me|I go by)"
     r" (?-i:[A-Z])"
@@ -128,7 +143,7 @@ _FORMS = (
     ),
     (Kind.FACT, 0.7, rf"I {_NOW}(?:study|teach|coach|own|manage|speak|play|drive|ride) (?!{_POINTING}|\w*\d)\w"),
     (Kind.FACT, 0.7, rf"I {_NOW}run (?:an?|my own) \w"),
-    (Kind.FACT, 0.7, rf"{_AM} {_BEING}\b"),
+    (Kind.FACT, 0.7, rf"{_AM} {_NOW}{_BEING}\b"),
     (Kind.FACT, 0.7, rf"{_AM} \d{{1,3}}(?: years old)?(?=[.,!]|\Z| and\b)"),
     (Kind.FACT, 0.7, rf"{_AM} an? (?!{_NO_TRADE})(?:[\w-]+ ){{0,2}}?{_TRADE}\b"),
     (
@@ -141,10 +156,12 @@ _FORMS = (
     (Kind.PREFERENCE, 0.6, rf"{_AM} (?:(?:not )?a (?:big |huge )?fan of|into|fond of) (?!{_POINTING})\w"),
     (Kind.PREFERENCE, 0.5, rf"I (?:always|usually|never|only) {_HABIT}\b(?! {_POINTING})"),
     (Kind.FACT, 0.5, rf"I {_NOW}use (?!{_POINTING}|{_PICKING})\w"),
+    (Kind.FACT, 0.5, rf"(?:I|we) {_NOW}(?!{_NO_HABIT})[a-z]+\b(?! {_POINTING})[^;:]{{0,80}}?{_REGULARLY}"),
     (Kind.PROJECT, 0.6, rf"{_ARE} {_NOW}{_PROJECT} {_OBJECT}(?!a lot\b|something\b)\w"),
     (Kind.TASK, 0.6, rf"(?:I|we) (?:need to|have to|must) (?!know\b|understand\b|ask\b|go\b)\w+.*? {_WHEN}"),
     (Kind.TASK, 0.6, rf"my (?:\w+ )?{_DATE_OF_MINE} is (?:on|at|in|by|next|the|tomorrow|\d|{_DAY}|{_MONTH})"),
     (Kind.FACT, 0.6, rf"my {_OWN} (?:is|are|has|have|lives?|works?|studies|was born|speaks?) (?!{_PASSING})"),
+    (Kind.FACT, 0.6, rf"my (?:\w+ )?{_KIN} (?:loves?|likes|hates?|plays?|teach(?:es)?|collects?|attends?) {_OBJECT}\w"),
 )
 
 
@@ -160,7 +177,7 @@ _LONGEST_MESSAGE = 3000
 _OF_REQUEST = 0.8
 _LEAD = re.compile(
     r"(?:(?:hi|hello|hey|well|so|and|but|also|oh|ok|okay|yes|yeah|no|actually|btw|fyi|by the way|for the record|in fact"
-    r"|besides|unfortunately|luckily|personally|sorry|thanks|just so you know|for what it's worth)(?: there)?"
+    r"|besides|unfortunately|luckily|personally|sorry|thanks|I mean|just so you know|for what it's worth)(?: there)?"
     r"(?:[,:!]\s*|\s+[–-]\s+|\s+))*",
     re.IGNORECASE,
 )
@@ -212,22 +229,39 @@ def without_lead(text: str) -> int:
     return lead.end() if lead else 0
 
 
-def read_statement(sentence: Sentence) -> PersonalStatement | None:
-    """Return the statement of a sentence about its writer; None for a question, a supposition or a quotation."""
+def read_statements(sentence: Sentence) -> Iterator[PersonalStatement]:
+    """Yield the statements of a sentence about its writer; none for a question, a supposition or a quotation."""
     # The same length as before, so that positions stay valid.
     text = sentence.text.replace("’", "'")
-    if len(text) > _LONGEST or sentence.lead.startswith((">", "|")) or holds_secret(text) or is_unsure(text):
-        return None
+    if len(text) > _LONGEST or sentence.lead.startswith((">", "|")) or holds_secret(text):
+        return
     start = without_lead(text)
-    kind, importance = _form(text, start)
     if asked := _REMEMBER.match(text, start):
-        start = asked.start("what")
-        if len(asked["what"].split()) < 2:
-            return None
-        kind, importance = _form(text, start)[0] or Kind.FACT, _OF_REQUEST
-    if kind is None:
-        return None
-    return PersonalStatement(sentence.start + start, sentence.end, sentence.text[start:], kind, importance)
+        if len(asked["what"].split()) > 1 and not is_unsure(text):
+            kind = _form(text, asked.start("what"))[0] or Kind.FACT
+            yield _statement(sentence, asked.start("what"), len(text), kind, _OF_REQUEST)
+        return
+    parts = claimed_clauses(text, start)
+    for place, clause in enumerate(parts):
+        begin = clause.start + without_lead(clause.text)
+        end = _reach(parts, place)
+        kind, importance = _form(text[:end], begin)
+        if kind and not is_unsure(clause.text):
+            yield _statement(sentence, begin, end, kind, importance)
+
+
+def _reach(parts: Sequence[Clause], place: int) -> int:
+    """Return the end of a statement: it takes in the clauses that only add to it."""
+    end = parts[place].end
+    for clause in parts[place + 1 :]:
+        if not clause.adds or is_unsure(clause.text):
+            return end
+        end = clause.end
+    return end
+
+
+def _statement(sentence: Sentence, start: int, end: int, kind: Kind, importance: float) -> PersonalStatement:
+    return PersonalStatement(sentence.start + start, sentence.start + end, sentence.text[start:end], kind, importance)
 
 
 def _form(text: str, start: int) -> tuple[Kind | None, float]:

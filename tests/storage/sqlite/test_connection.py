@@ -38,3 +38,23 @@ def test_a_link_to_an_open_database_counts_as_open(tmp_path: Path) -> None:
     assert read_log_index(tmp_path / "link.db", 100) is None
     opened.close()
     assert read_log_index(tmp_path / "link.db", 100) == b"index"
+
+
+def test_a_statement_is_compiled_once_whatever_values_it_gets(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "vault.db")
+    connection.execute("CREATE TABLE one (kind TEXT, number INTEGER); CREATE INDEX one_kind ON one (kind, number)")
+    compiled: list[int] = []
+
+    def note(action: int, *_: object) -> int:
+        compiled.append(action)
+        return apsw.SQLITE_OK
+
+    connection.authorizer = note
+    counts: list[int] = []
+    for kind in ("a", "b", "c"):
+        sql = "SELECT number FROM one WHERE kind = ? AND number < ? ORDER BY number LIMIT ?"
+        connection.execute(sql, (kind, 5, 1)).fetchall()
+        counts.append(len(compiled))
+    connection.close()
+    assert counts[0] > 0
+    assert counts == [counts[0]] * 3

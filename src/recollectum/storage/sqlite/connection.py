@@ -131,6 +131,9 @@ def _configure(connection: apsw.Connection, cache_kib: int, busy_timeout: timede
     # A file that came from elsewhere must not run code through its schema.
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    # Without this SQLite compiles a statement anew each time its parameters get values, to plan by them; there are no
+    # statistics by which it could.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     register_functions(connection)
     if query_only:
         connection.pragma("query_only", "on")

@@ -36,6 +36,7 @@ docs: $(STAMP)
 	$(BIN)/python -m tools.aio
 	$(BIN)/python -m tools.reference docs/reference
 	$(BIN)/python -m tools.layers
+	$(BIN)/python -m tools.schema
 
 bench: $(STAMP)
 	$(BIN)/python -m bench

@@ -49,7 +49,7 @@ from recollectum.vault.open_vaults import (
 from recollectum.vault.policies import PolicyGate
 from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.purge.samples import ErasureSamples
-from recollectum.vault.retention.periods import apply_retention, to_retention
+from recollectum.vault.retention.periods import apply_retention, retention_record, to_retention
 from recollectum.vault.runtime import HomeServices, VaultRuntime
 
 if TYPE_CHECKING:
@@ -276,7 +276,9 @@ class HomeRuntime:
             created_at=self.clock(),
         )
         key = self.keys.make_key(entry.id) if entry.encrypted else None
-        self.engine.create_vault(entry.id, owner, key)
+        # Recorded with the vault, or else its first opening would be a write.
+        retention = self.catalog.read(lambda tx: self._retention(tx, owner))
+        self.engine.create_vault(entry.id, owner, key, retention_record(retention))
 
         def change(tx: Tx) -> VaultEntry:
             if people.find(tx, owner.person) is None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from recollectum import Recollectum
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
@@ -131,3 +132,10 @@ def test_where_the_first_say_the_same_only_what_is_new_is_loaded(tmp_path: Path)
         vault.sessions.open().add_many([*same, *others])
         sent = log.of(lambda: vault.recall("boat blue", limit=12))
     assert len([sql for sql in sent if "substr(" in sql]) == 2
+
+
+def test_the_first_look_into_a_new_vault_writes_nothing(tmp_path: Path) -> None:
+    with traced() as log, Recollectum(tmp_path) as home:
+        vault = home.vault("user:ann")
+        sent = log.of(lambda: vault.memories.list())
+    assert not [sql for sql in sent if sql.startswith(("INSERT", "UPDATE", "DELETE"))]

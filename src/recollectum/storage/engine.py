@@ -214,8 +214,8 @@ class Engine(Protocol):
         """Return the existing catalog, at this program's schema."""
         ...
 
-    def create_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> None:
-        """Create a vault that records its owner."""
+    def create_vault(self, vault_id: str, owner: Owner, key: bytes | None, meta: Mapping[str, str]) -> None:
+        """Create a vault that records its owner, with these first rows of its meta table."""
         ...
 
     def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> Database:

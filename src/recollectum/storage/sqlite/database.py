@@ -48,7 +48,15 @@ class SqliteTx:
 
     def __init__(self, connection: apsw.Connection, lengths: DocumentLengths | None = None) -> None:
         self._connection = connection
-        self.text = SqliteTextIndex(connection, lengths or DocumentLengths())
+        self._lengths = lengths
+        self._text: SqliteTextIndex | None = None
+
+    @property
+    def text(self) -> SqliteTextIndex:
+        """Return the full-text index; made when it is needed, because most transactions use none."""
+        if self._text is None:
+            self._text = SqliteTextIndex(self._connection, self._lengths or DocumentLengths())
+        return self._text
 
     @property
     def state(self) -> Hashable:

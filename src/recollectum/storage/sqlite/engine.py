@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from pathlib import Path
@@ -15,15 +15,16 @@ from recollectum.home.paths import Home
 from recollectum.home.reserve import Reserve
 from recollectum.settings.model import StorageSettings
 from recollectum.storage.engine import CATALOG, UNSETTLED, VAULT, EngineUpkeep, VaultPlace
+from recollectum.storage.port import Tx
 from recollectum.storage.sqlite import files
 from recollectum.storage.sqlite.backup import back_up
 from recollectum.storage.sqlite.connection import is_only_connection
 from recollectum.storage.sqlite.conversion import bring_seals_up_to_date
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
 from recollectum.storage.sqlite.files import HomeFiles
-from recollectum.storage.sqlite.migrate import Migration, migrate, pending, shipped
+from recollectum.storage.sqlite.migrate import Migration, finished, migrate, pending, shipped
 from recollectum.storage.sqlite.recovery.log_check import open_database
-from recollectum.storage.tables.trail import meta
+from recollectum.storage.tables.trail import meta as table
 
 T = TypeVar("T")
 _OWNER = "owner"
@@ -76,11 +77,16 @@ class SqliteEngine:
         """Return the existing catalog."""
         return self._opened(self._files.catalog, CATALOG, key)
 
-    def create_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> None:
-        """Create a vault that records its owner."""
+    def create_vault(self, vault_id: str, owner: Owner, key: bytes | None, meta: Mapping[str, str]) -> None:
+        """Create a vault that records its owner, with these first rows of its meta table."""
         database = self._opened(self._files.vault(vault_id), VAULT, key)
+
+        def record(tx: Tx) -> None:
+            for name, value in {**meta, _OWNER: str(owner)}.items():
+                table.save(tx, name, value)
+
         try:
-            database.write(lambda tx: meta.save(tx, _OWNER, str(owner)))
+            database.write(record)
             database.on_connection(checkpoint)
         finally:
             database.close()
@@ -91,7 +97,7 @@ class SqliteEngine:
         if not path.exists():
             raise StorageError(f"{path} is missing; restore it from a backup, nothing was created in its place")
         database = self._opened(path, VAULT, key)
-        if database.on_connection(lambda connection: meta.find(SqliteTx(connection), _OWNER)) != str(owner):
+        if database.on_connection(lambda connection: table.find(SqliteTx(connection), _OWNER)) != str(owner):
             database.close()
             raise StorageError(f"{path} is not the vault that the catalog names; restore the right file")
         return database
@@ -163,7 +169,13 @@ class SqliteEngine:
         opening = partial(SqliteDatabase, path, self._options(key))
         database = self.with_room(lambda: open_database(self._home, self._clock, path, opening))
         try:
-            migrate(database, _steps(family), clock=self._clock, backup=lambda name: self._back_up(database, name, key))
+            migrate(
+                database,
+                _steps(family),
+                clock=self._clock,
+                backup=lambda name: self._back_up(database, name, key),
+                schema=_schema(family),
+            )
             if family == VAULT:
                 bring_seals_up_to_date(database, plain=key is None)
         except BaseException:
@@ -200,3 +212,8 @@ def _mark(names: tuple[str, str], oldest: float) -> str:
 @lru_cache
 def _steps(family: str) -> tuple[Migration, ...]:
     return shipped(family)
+
+
+@lru_cache
+def _schema(family: str) -> str | None:
+    return finished(family, _steps(family))

@@ -83,6 +83,11 @@ def apply_retention(database: Database, clock: VaultClock, rules: Retention) -> 
         database.write(change)
 
 
+def retention_record(rules: Retention) -> dict[str, str]:
+    """Return the row of meta that says which retention a vault follows; a new vault has no deadlines to set."""
+    return {_META_KEY: json.dumps(_days_of(rules))}
+
+
 def _apply(tx: Tx, clock: VaultClock, rules: Retention, before: _Days | None) -> None:
     now = clock.reading(tx).policy_now
     named = {*_days_of(rules), *(before or {})} - {""}

@@ -9,33 +9,50 @@ from recollectum.recall.recency import (
     FRAME_GAP,
     LONGEST_STATEMENT,
     REWORDED_GAP,
-    REWORDED_SCORE_GAP,
+    WHOLE_NAME_WEIGHT,
     DatedStatement,
     TimeOrder,
     asked_words,
     order_by_recency,
+    prefer_whole_names,
     statement_words,
     time_order,
 )
 from recollectum.text.terms.analyser import index_terms, query_terms
+from recollectum.text.terms.names import find_names, has_whole_names
 from tests.matrix.homes import Turning
 from tests.recall.homes import opened
 
 pytestmark = pytest.mark.process
 
 
-def _order(
+def _order(question: str, *texts: str, turn: bool = False, near: tuple[float, ...] = ()) -> list[str]:
+    """Order texts, given best first, of which a later one is also newer."""
+    statements = _statements(question, *texts, turn=turn, near=near)
+    order = order_by_recency(statements, asked_words(query_terms(question)), time_order(question))
+    return [texts[number] for number in order]
+
+
+def _statements(
     question: str, *texts: str, turn: bool = False, near: tuple[float, ...] = (), behind: float = 0.0
-) -> list[str]:
-    """Order texts, given best first, of which a later one is also newer; each is `behind` the one before it."""
-    asked = asked_words(query_terms(question))
+) -> list[DatedStatement]:
+    asked, names = asked_words(query_terms(question)).terms, find_names(question)
     statements: list[DatedStatement] = []
     for place, text in enumerate(texts):
         words = statement_words(index_terms(text))
-        nearness = near[place] if near else None
-        found = asked.terms.intersection(words)
-        statements.append(DatedStatement(place, place, words, found, -behind * place, nearness, turn))
-    return [texts[number] for number in order_by_recency(statements, asked, time_order(question))]
+        statements.append(
+            DatedStatement(
+                number=place,
+                created=place,
+                words=words,
+                asked=asked.intersection(words),
+                score=-behind * place,
+                nearness=near[place] if near else None,
+                turn=turn,
+                whole=bool(names) and has_whole_names(text, names),
+            )
+        )
+    return statements
 
 
 def _newest_wins(question: str, older: str, newer: str, **given: object) -> bool:
@@ -64,6 +81,10 @@ def _newest_wins(question: str, older: str, newer: str, **given: object) -> bool
             "Ada was educated at University of Oslo.",
         ),
         ("Do I work for Bosch?", "I work for Bosch.", "I no longer work for Bosch."),
+        # A word of the question in one of the values.
+        ("Which university was Ada at?", "Ada was educated at Yale University.", "Ada was educated at Eton."),
+        # A first name may be all of a name.
+        ("Where does Ada live?", "Ada lives in Oslo.", "Ada Berg lives in Bergen."),
     ],
 )
 def test_a_newer_value_in_the_same_frame_comes_first(question: str, older: str, newer: str) -> None:
@@ -100,9 +121,8 @@ def test_a_frame_that_is_only_the_subject_needs_a_cosine_that_is_as_near() -> No
 
 def test_a_statement_in_other_words_competes_if_it_names_the_subject_and_matches_as_well() -> None:
     question, older, newer = "Who does Ada work for?", "Ada works for Bosch.", "The employer of Ada is Siemens."
-    assert _newest_wins(question, older, newer, near=(REWORDED_GAP, 0.0), behind=REWORDED_SCORE_GAP)
+    assert _newest_wins(question, older, newer, near=(REWORDED_GAP, 0.0))
     assert not _newest_wins(question, older, newer, near=(REWORDED_GAP + 0.01, 0.0))
-    assert not _newest_wins(question, older, newer, near=(0.0, 0.0), behind=REWORDED_SCORE_GAP + 0.01)
     # Without vectors, half of all words must be the same.
     assert not _newest_wins(question, older, newer)
     assert _newest_wins(question, "On Monday Ada began to work for Bosch.", "On Friday Ada began to work for Siemens.")
@@ -121,6 +141,15 @@ def test_turns_and_long_texts_compete_only_with_half_of_their_words_in_common() 
     other = " ".join(f"other{number}" for number in range(LONGEST_STATEMENT))
     assert not _newest_wins(question, f"Ada likes {padding}", f"Ada likes {other}")
     assert _newest_wins(question, f"Ada likes tea and {padding}", f"Ada likes coffee and {padding}")
+
+
+def test_a_statement_with_the_whole_name_gains_on_one_with_a_part_of_a_longer_name() -> None:
+    question = "Where does Ada Berg live?"
+    texts = ("Ada Berg-Holm lives in Rome.", "Ada Maria Berg lives in Paris.", "Ada Berg lives in Oslo.")
+    assert prefer_whole_names(_statements(question, *texts, behind=0.49)) == [2, 0, 1]
+    assert prefer_whole_names(_statements(question, *texts, behind=WHOLE_NAME_WEIGHT)) == [0, 1, 2]
+    assert prefer_whole_names(_statements(question, *texts, behind=0.0, turn=True)) == [0, 1, 2]
+    assert prefer_whole_names(_statements("where does ada berg live?", *texts)) == [0, 1, 2]
 
 
 def test_competitors_share_their_places_and_others_keep_theirs() -> None:
@@ -177,5 +206,20 @@ def test_recall_answers_with_the_value_of_the_time_asked_for_and_says_why(place:
     towns = [hit.text.rpartition(" ")[2] for hit in found.values()]
     assert towns == ["Longyearbyen.", "Oslo.", "Bergen."]
     reasons = {name for hit in found.values() for name, _ in hit.reasons.added}
-    assert reasons <= set(TimeOrder)
+    assert reasons <= {*TimeOrder, "name"}
     assert "newest" in reasons
+
+
+@pytest.mark.feature("G11")
+def test_recall_prefers_the_whole_name_and_says_why(place: Path, clock: Turning) -> None:
+    with opened(place, None, clock=clock) as vault:
+        for guest in ("Otto", "Mia", "Nils", "Lena", "Ole", "Ida"):
+            vault.memories.save(f"The favourite drink of {guest} Berg is tea.")
+        vault.memories.save("The favourite dish of Ada Berg is a soup of cucumbers.")
+        vault.memories.save("The favourite dish of Ada Berg-Holm is trout.")
+        first, second = vault.recall("What is the favourite dish of Ada Berg?")[:2]
+    assert "cucumbers" in first.text
+    assert [dict(hit.reasons.added).keys() & {"name"} for hit in (first, second)] == [{"name"}, {"name"}]
+    assert first.reasons.fused is not None
+    assert second.reasons.fused is not None
+    assert first.reasons.fused >= second.reasons.fused

@@ -34,9 +34,9 @@ from recollectum.recall.ranking import (
 from recollectum.recall.recency import (
     RECENCY_HEAD,
     DatedStatement,
-    TimeOrder,
     asked_words,
     order_by_recency,
+    prefer_whole_names,
     statement_words,
     time_order,
 )
@@ -49,6 +49,7 @@ from recollectum.storage.tables.index import hit_rows, search
 from recollectum.storage.tables.index.hit_rows import ChunkDetail
 from recollectum.storage.tables.index.search import Evidence
 from recollectum.text.terms.analyser import expand_kinds, index_terms, may_have, query_terms
+from recollectum.text.terms.names import find_names, has_whole_names
 from recollectum.text.terms.similarity import outline, says_the_same
 
 #: Candidates from each arm; a chunk that no arm returns is not an answer.
@@ -282,40 +283,54 @@ def _in_time_order(
     question: ParsedQuestion, ranked: list[FusedScore], ranking: Ranking, found: Mapping[int, ChunkDetail]
 ) -> list[FusedScore]:
     """Sort statements about the same thing at the head of the list newest first, or as the question asks."""
-    head, order = ranked[:RECENCY_HEAD], time_order(question.text)
-    if len(head) < 2 or order is TimeOrder.UNKNOWN:
+    head = ranked[:RECENCY_HEAD]
+    if len(head) < 2:
         return ranked
-    asked = asked_words(question.terms)
-    said = [may_have(found[one.number].text, asked.terms) for one in head]
-    statements: list[DatedStatement] = []
+    statements = _to_statements(question, head, ranking, found)
+    head = _reseat(head, prefer_whole_names(list(statements.values())), "name")
+    order = time_order(question.text)
+    placed = order_by_recency([statements[one.number] for one in head], asked_words(question.terms), order)
+    return _reseat(head, placed, order.value) + ranked[RECENCY_HEAD:]
+
+
+def _to_statements(
+    question: ParsedQuestion, head: list[FusedScore], ranking: Ranking, found: Mapping[int, ChunkDetail]
+) -> dict[int, DatedStatement]:
+    """Return the head of the list as statements, by number."""
+    asked, names = asked_words(question.terms).terms, find_names(question.text)
+    said = [may_have(found[one.number].text, asked) for one in head]
+    _, unit = ranking.scale.cosine
+    statements: dict[int, DatedStatement] = {}
     for place, one in enumerate(head):
+        known, cosine, text = ranking.known[one.number], ranking.cosines.get(one.number), found[one.number].text
         # If it shares no word of the question with another, it competes with none, and its words are not needed.
         alone = all(other == place or said[place].isdisjoint(said[other]) for other in range(len(head)))
-        words = () if alone else statement_words(index_terms(found[one.number].text))
-        statements.append(_to_statement(one, words, asked.terms, ranking))
+        words = () if alone else statement_words(index_terms(text))
+        statement = DatedStatement(
+            number=one.number,
+            created=known.created,
+            words=words,
+            asked=asked.intersection(words),
+            score=one.score,
+            nearness=None if cosine is None else cosine * unit,
+            turn=known.source == "sessions",
+        )
+        whole = bool(names) and bool(statement.asked) and statement.is_single and has_whole_names(text, names)
+        statements[one.number] = replace(statement, whole=whole)
+    return statements
+
+
+def _reseat(head: list[FusedScore], numbers: list[int], reason: str) -> list[FusedScore]:
+    """Return the head in another order; each gets the score of its place, and the reason for it."""
     by_number = {one.number: one for one in head}
-    ordered = [by_number[number] for number in order_by_recency(statements, asked, order)]
-    seated = [
-        one
-        if one is seat
-        else one._replace(score=seat.score, added=(*one.added, (order.value, seat.score - one.score)))
-        for one, seat in zip(ordered, head, strict=True)
+    return [
+        seat
+        if number == seat.number
+        else by_number[number]._replace(
+            score=seat.score, added=(*by_number[number].added, (reason, seat.score - by_number[number].score))
+        )
+        for number, seat in zip(numbers, head, strict=True)
     ]
-    return seated + ranked[RECENCY_HEAD:]
-
-
-def _to_statement(one: FusedScore, words: tuple[str, ...], asked: frozenset[str], ranking: Ranking) -> DatedStatement:
-    known, cosine = ranking.known[one.number], ranking.cosines.get(one.number)
-    _, unit = ranking.scale.cosine
-    return DatedStatement(
-        number=one.number,
-        created=known.created,
-        words=words,
-        asked=asked.intersection(words),
-        score=one.score,
-        nearness=None if cosine is None else cosine * unit,
-        turn=known.source == "sessions",
-    )
 
 
 def _without_duplicates(

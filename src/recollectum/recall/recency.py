@@ -25,9 +25,9 @@ LONGEST_STATEMENT = 40
 #: How far the cosine of a statement may be behind that of a better one, in standard deviations of the candidates: where
 #: the frame is no more than the subject, and where the frames differ.
 FRAME_GAP = 1.0
-REWORDED_GAP = 0.5
-#: How far its score may be behind where the frames differ, in the same unit.
-REWORDED_SCORE_GAP = 1.5
+REWORDED_GAP = 0.4
+#: What a statement gains for the whole names of the question among statements, in the same unit.
+WHOLE_NAME_WEIGHT = 1.0
 #: Words that announce a change and are no part of what is said.
 _NOW = frozenset(["actually", "again", "currently", "instead", "meanwhile", "now", "nowadays", "presently"])
 #: Values often begin with one of these. Where two values begin with other function words, as in "works for" and
@@ -59,7 +59,7 @@ class TimeOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AskedWords:
-    """The terms of a question, and those of them that are names."""
+    """The terms of a question, and those of them that belong to a name."""
 
     terms: frozenset[str]
     names: frozenset[str]
@@ -79,6 +79,13 @@ class DatedStatement:
     nearness: float | None = None
     #: Whether it is a turn of a conversation.
     turn: bool = False
+    #: Whether it has each name of the question whole, and not as a part of a longer name.
+    whole: bool = False
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether it is short and written, so that it says one thing."""
+        return not self.turn and len(self.words) <= LONGEST_STATEMENT
 
 
 def asked_words(terms: Iterable[QueryTerm]) -> AskedWords:
@@ -101,6 +108,16 @@ def time_order(query: str) -> TimeOrder:
 def statement_words(terms: str) -> tuple[str, ...]:
     """Return the index terms of a text in order, without words that only announce a change."""
     return tuple([word for word in terms.split() if word not in _NOW])
+
+
+def prefer_whole_names(statements: Sequence[DatedStatement]) -> list[int]:
+    """Return the numbers of the statements, best first, where one with whole names gains on other single statements."""
+    places = [place for place, one in enumerate(statements) if one.is_single and one.asked]
+    gained = sorted(places, key=lambda place: -statements[place].score - WHOLE_NAME_WEIGHT * statements[place].whole)
+    numbers = [one.number for one in statements]
+    for place, better in zip(places, gained, strict=True):
+        numbers[place] = statements[better].number
+    return numbers
 
 
 def order_by_recency(
@@ -141,20 +158,27 @@ def _compete(better: DatedStatement, other: DatedStatement, asked: AskedWords) -
     """Return whether two statements say the same of the same subject, with another value."""
     if better.asked.isdisjoint(other.asked):
         return False
-    if better.turn or other.turn or max(len(better.words), len(other.words)) > LONGEST_STATEMENT:
+    if not better.is_single or not other.is_single:
         return _same_topic(better, other)
+    if better.whole != other.whole:
+        return False
     begin, end = _frame(better.words, other.words)
     if begin + end < SAME_FRAME * min(len(better.words), len(other.words)):
         return _match_equally(better, other, asked)
     if _other_relation(better.words, other.words, begin, end):
         return False
     frame = frozenset(better.words[:begin] + better.words[len(better.words) - end :])
-    outside = (better.asked | other.asked) - frame
-    if outside and (better.asked != other.asked or outside & (asked.names or asked.terms)):
+    if not (asked.names or asked.terms).isdisjoint((better.asked | other.asked) - frame):
         # Much the same is said of another subject.
         return False
-    more_than_subject = asked.terms <= frame or frame - STOP_WORDS - asked.terms
-    return bool(more_than_subject) or _gap(better, other) <= FRAME_GAP
+    return _has_relation(frame, asked) or _gap(better, other) <= FRAME_GAP
+
+
+def _has_relation(frame: frozenset[str], asked: AskedWords) -> bool:
+    """Return whether a frame says more than who or what it is about."""
+    if asked.names:
+        return not frame <= STOP_WORDS | asked.names
+    return asked.terms <= frame or not frame <= STOP_WORDS | asked.terms
 
 
 def _same_topic(one: DatedStatement, other: DatedStatement) -> bool:
@@ -171,7 +195,7 @@ def _match_equally(better: DatedStatement, other: DatedStatement, asked: AskedWo
     named = asked.names and asked.names <= better.asked & other.asked
     if better.asked != other.asked and not named:
         return False
-    return _gap(better, other) <= REWORDED_GAP and better.score - other.score <= REWORDED_SCORE_GAP
+    return _gap(better, other) <= REWORDED_GAP
 
 
 def _gap(better: DatedStatement, other: DatedStatement) -> float:

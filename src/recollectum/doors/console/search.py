@@ -20,6 +20,7 @@ _NAMES = {
     "when": "the time asked for",
     "near": "neighbouring messages",
     "trust": "less trusted",
+    "name": "the whole name asked for",
     "newest": "newer than similar texts",
     "oldest": "older than similar texts",
     "earlier": "before the newest of similar texts",

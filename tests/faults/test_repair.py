@@ -108,14 +108,16 @@ def test_an_encrypted_vault_with_damaged_pages_keeps_the_rest(place: Path, seed:
 
 
 @pytest.mark.parametrize("encryption", ["auto", "off"])
-@pytest.mark.parametrize("page", [PAGE_BYTES, 4096])
-def test_a_vault_that_has_lost_its_schema_keeps_its_rows(place: Path, encryption: str, page: int) -> None:
+@pytest.mark.parametrize(("page", "by_steps"), [(PAGE_BYTES, False), (PAGE_BYTES, True), (4096, True)])
+def test_a_vault_that_has_lost_its_schema_keeps_its_rows(
+    place: Path, encryption: str, page: int, *, by_steps: bool
+) -> None:
     with open_home(place, Turning(), encryption=encryption) as home:
         home.vault(ANN)
         path = file_of(home, ANN)
         key = home.encryption().key(path.stem) if encryption == "auto" else None
-    if page != PAGE_BYTES:
-        _as_before_small_pages(path, key, page)
+    if by_steps:
+        _made_by_steps(path, key, page)
     path, texts, _ = _made(place, encryption, 100)
     connection = connect(path, key=key)
     assert connection.pragma("page_size") == page
@@ -130,12 +132,12 @@ def test_a_vault_that_has_lost_its_schema_keeps_its_rows(place: Path, encryption
     assert _texts(place, encryption) == texts | {"life goes on"}
 
 
-def _as_before_small_pages(path: Path, key: bytes | None, page: int) -> None:
-    """Make the vault again as releases did that stored the schema with its comments."""
+def _made_by_steps(path: Path, key: bytes | None, page: int) -> None:
+    """Make the vault again as earlier releases did; before small pages they stored the schema with its comments."""
     path.unlink()
     connect(path, key=key, page_bytes=page).close()
     database = SqliteDatabase(path, SqliteOptions(key=key))
-    migrate(database, shipped(VAULT), clock=system_clock, backup=str, compact=False)
+    migrate(database, shipped(VAULT), clock=system_clock, backup=str, compact=page == PAGE_BYTES)
     database.write(lambda tx: meta.save(tx, "owner", ANN))
     database.close()
 

@@ -20,7 +20,8 @@ LOG_HEAD_BYTES = 32
 FRAME_HEAD_BYTES = 24
 _NONCE_BYTES = 16
 _RESERVED_BYTES = 32
-_CLEAR_BYTES = 24
+#: The bytes at the beginning of a file that are not encrypted.
+CLEAR_BYTES = 24
 _PLAIN_START = b"SQLite format 3\0"
 _FRACTIONS = b"\x40\x20\x20"
 _LOG_STARTS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
@@ -55,13 +56,13 @@ def decrypt_page(key: bytes, page: bytes, number: int) -> bytes | None:
         Poly1305.verify_tag(once[:32], page[: end + _NONCE_BYTES], page[end + _NONCE_BYTES :])
     except InvalidSignature:
         return None
-    start = _CLEAR_BYTES if number == 1 else 0
+    start = CLEAR_BYTES if number == 1 else 0
     return _stream(once[32:], counter + 1, nonce).update(page[start:end])
 
 
 def encrypt_page(key: bytes, page: bytes, content: bytes, number: int) -> bytes:
     """Return a page with this content under another key; what is not encrypted in the page stays."""
-    start = _CLEAR_BYTES if number == 1 else 0
+    start = CLEAR_BYTES if number == 1 else 0
     nonce = secrets.token_bytes(_NONCE_BYTES)
     counter = int.from_bytes(nonce[12:], "little") ^ number
     once = _stream(key, counter, nonce).update(bytes(64))

@@ -16,11 +16,12 @@ from recollectum.storage.sqlite.connection import PAGE_BYTES, connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
 from recollectum.storage.sqlite.files import evidence_folder, log_of, with_logs
 from recollectum.storage.sqlite.integrity import page_faults, step_of
-from recollectum.storage.sqlite.migrate import migrate, shipped
+from recollectum.storage.sqlite.migrate import finished, migrate, shipped
 from recollectum.storage.sqlite.recovery.salvage import (
     copy_raw,
     copy_schema_pages,
     delete_orphans,
+    first_schema_page,
     restore_references,
     salvage,
 )
@@ -114,8 +115,7 @@ def _salvaged(
     number = _schema_of(old, key)
     if number is None:
         number = shipped(VAULT)[-1].number
-        _make(clock, work / "donor.db", options, number, like=old)
-        copy_schema_pages(work / "donor.db", old, key=key)
+        copy_schema_pages(_donor(clock, work, options, old), old, key=key)
         _refuse_what_cannot_be_opened(old, key)
     _make(clock, new, options, number)
     tables = salvage(old, new, key=key, skip=DERIVED)
@@ -148,15 +148,38 @@ def _doubtful(tx: Tx) -> tuple[str, ...]:
     return tuple(sorted({f"{table} {known}" for table, known in seals.changed(tx)}))
 
 
-def _make(clock: Clock, path: Path, options: SqliteOptions, number: int, *, like: Path | None = None) -> None:
-    """Create a vault at the schema of the damaged one; `like` a file that has to have its tables at the same pages."""
-    size = _page_bytes(like) if like else PAGE_BYTES
+def _donor(clock: Clock, work: Path, options: SqliteOptions, damaged: Path) -> Path:
+    """Create a vault that has its tables at the same pages as the damaged one.
+
+    The first page says where the others of the schema are. It tells whether the vault was made by the finished schema,
+    or step by step as in earlier releases.
+    """
+    steps, size = shipped(VAULT), _page_bytes(damaged)
+    at_once, by_steps = work / "donor-at-once.db", work / "donor-by-steps.db"
+    if size == PAGE_BYTES:
+        _make(clock, at_once, options, steps[-1].number, schema=finished(VAULT, steps))
+        if first_schema_page(at_once, size, options.key) == first_schema_page(damaged, size, options.key):
+            return at_once
+    _make(clock, by_steps, options, steps[-1].number, size=size)
+    return by_steps
+
+
+def _make(
+    clock: Clock,
+    path: Path,
+    options: SqliteOptions,
+    number: int,
+    *,
+    size: int = PAGE_BYTES,
+    schema: str | None = None,
+) -> None:
+    """Create a vault at the schema of the damaged one."""
     connect(path, key=options.key, page_bytes=size).close()
     database = SqliteDatabase(path, options)
     try:
         # Vaults with pages of another size were made before comments were left out of the schema.
-        compact = size == PAGE_BYTES
-        migrate(database, shipped(VAULT)[:number], clock=clock, backup=lambda _: None, compact=compact)
+        compact, steps = size == PAGE_BYTES, shipped(VAULT)[:number]
+        migrate(database, steps, clock=clock, backup=lambda _: None, compact=compact, schema=schema)
     finally:
         database.close()
 

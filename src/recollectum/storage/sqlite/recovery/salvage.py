@@ -8,6 +8,7 @@ from typing import cast
 import apsw
 
 from recollectum.home.files import create_private, sync_file
+from recollectum.storage.encrypted_pages import CLEAR_BYTES, decrypt_page
 from recollectum.storage.engine import SalvageCounts
 from recollectum.storage.port import Row
 from recollectum.storage.sqlite.connection import connect
@@ -22,6 +23,7 @@ _CACHE_KIB = 64 * 1024
 _BATCH = 500
 # Not the first page, which also holds the size of the file.
 _SCHEMA_PAGES = "SELECT pageno FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1"
+_HEADER_BYTES = 100
 _ORPHANS = 'DELETE FROM "{table}" WHERE "{column}" IS NOT NULL AND "{column}" NOT IN (SELECT "{to}" FROM "{parent}")'
 
 
@@ -85,6 +87,16 @@ def copy_schema_pages(donor: Path, damaged: Path, *, key: bytes | None) -> None:
             lent.seek((page - 1) * size)
             copy.seek((page - 1) * size)
             copy.write(lent.read(size))
+
+
+def first_schema_page(path: Path, size: int, key: bytes | None) -> bytes | None:
+    """Return the part of the first page that says where the schema is; None when it cannot be read."""
+    with path.open("rb") as file:
+        page = file.read(size)
+    if key is None:
+        return page[_HEADER_BYTES:]
+    content = decrypt_page(key, page, 1)
+    return None if content is None else content[_HEADER_BYTES - CLEAR_BYTES :]
 
 
 def delete_orphans(path: Path, *, key: bytes | None) -> dict[str, int]:

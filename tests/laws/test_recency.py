@@ -22,7 +22,9 @@ def _statements(draw: st.DrawFn, most: int = 10) -> tuple[list[DatedStatement], 
     numbers = draw(st.lists(st.integers(1, 100), max_size=most, unique=True))
     nearness = st.none() | st.floats(-2, 2)
     statements = [
-        DatedStatement(number, number, words, asked.intersection(words), 0.0, draw(nearness), draw(st.booleans()))
+        DatedStatement(
+            number, number, number, words, asked.intersection(words), 0.0, draw(nearness), draw(st.booleans())
+        )
         for number in numbers
         for words in [draw(_WORDS)]
     ]
@@ -45,7 +47,7 @@ def test_statements_move_only_where_two_of_them_compete(given_: tuple[list[Dated
             ([one, other], 1) for other in statements[place + 1 :]
         ]
         moved = any(
-            order_by_recency([replace(first, created=0), replace(second, created=1)], asked)[0] == second.number
+            order_by_recency([replace(first, updated=0), replace(second, updated=1)], asked)[0] == second.number
             for (first, second), _ in pairs
         )
         assert number == one.number or moved
@@ -76,6 +78,6 @@ def test_settling_a_pair_again_changes_nothing(given_: tuple[list[DatedStatement
 
 
 def test_newer_is_what_was_said_later_and_not_what_was_brought_in_later() -> None:
-    said_first = DatedStatement(2, 10, ("a", "b", "c"), frozenset("a"))
-    said_last = DatedStatement(1, 20, ("a", "b", "x"), frozenset("a"))
+    said_first = DatedStatement(2, 10, 10, ("a", "b", "c"), frozenset("a"))
+    said_last = DatedStatement(1, 20, 20, ("a", "b", "x"), frozenset("a"))
     assert order_by_recency([said_first, said_last], AskedWords(frozenset("a"), frozenset())) == [1, 2]

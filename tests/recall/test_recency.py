@@ -44,6 +44,7 @@ def _statements(
             DatedStatement(
                 number=place,
                 created=place,
+                updated=place,
                 words=words,
                 asked=asked.intersection(words),
                 score=-behind * place,
@@ -208,6 +209,23 @@ def test_recall_answers_with_the_value_of_the_time_asked_for_and_says_why(place:
     reasons = {name for hit in found.values() for name, _ in hit.reasons.added}
     assert reasons <= {*TimeOrder, "name"}
     assert "newest" in reasons
+
+
+def test_a_fact_that_is_said_again_or_edited_is_the_newest_and_may_still_be_the_first(
+    place: Path, clock: Turning
+) -> None:
+    with opened(place, None, clock=clock) as vault:
+        for town in ("Oslo", "Bergen", "Oslo"):
+            vault.memories.save(f"Ada Berg lives in {town}.")
+            clock.turn(timedelta(days=30))
+        for code, key in (("1234", "code"), ("7777", None), ("9999", "code")):
+            vault.memories.save(f"The code of the door is {code}.", key=key)
+            clock.turn(timedelta(days=30))
+        questions = ("Where does Ada Berg live?", "Where did Ada Berg live first?", "Where did Ada Berg live before?")
+        towns = [vault.recall(question)[0].text.rpartition(" ")[2] for question in questions]
+        code = vault.recall("What is the code of the door?")[0].text
+    assert towns == ["Oslo.", "Oslo.", "Bergen."]
+    assert code.endswith("9999.")
 
 
 @pytest.mark.feature("G11")

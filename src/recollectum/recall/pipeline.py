@@ -309,6 +309,7 @@ def _to_statements(
         statement = DatedStatement(
             number=one.number,
             created=known.created,
+            updated=known.updated,
             words=words,
             asked=asked.intersection(words),
             score=one.score,

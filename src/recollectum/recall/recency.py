@@ -71,6 +71,8 @@ class DatedStatement:
 
     number: int
     created: int
+    #: When it was last said again or edited.
+    updated: int
     words: tuple[str, ...]
     #: Those of its words that the question asked for.
     asked: frozenset[str]
@@ -139,18 +141,29 @@ def order_by_recency(
             for other in range(place + 1, len(statements))
             if free[other] and _compete(one, statements[other], asked)
         ]
-        by_time = sorted(((statements[seat].created, statements[seat].number) for seat in places), reverse=True)
-        for seat, (_, number) in zip(places, _REORDER[order](by_time), strict=True):
+        for seat, number in zip(places, _REORDER[order]([statements[seat] for seat in places]), strict=True):
             numbers[seat] = number
             free[seat] = False
     return numbers
 
 
-_Dated = list[tuple[int, int]]
-_REORDER: dict[TimeOrder, Callable[[_Dated], _Dated]] = {
-    TimeOrder.NEWEST: lambda newest_first: newest_first,
-    TimeOrder.OLDEST: lambda newest_first: newest_first[::-1],
-    TimeOrder.EARLIER: lambda newest_first: newest_first[1:] + newest_first[:1],
+def _newest_first(statements: Iterable[DatedStatement]) -> list[int]:
+    return [number for _, number in sorted([(one.updated, one.number) for one in statements], reverse=True)]
+
+
+def _oldest_first(statements: Iterable[DatedStatement]) -> list[int]:
+    return [number for _, number in sorted([(one.created, one.number) for one in statements])]
+
+
+def _newest_last(statements: Iterable[DatedStatement]) -> list[int]:
+    newest, *earlier = _newest_first(statements)
+    return [*earlier, newest]
+
+
+_REORDER: dict[TimeOrder, Callable[[Iterable[DatedStatement]], list[int]]] = {
+    TimeOrder.NEWEST: _newest_first,
+    TimeOrder.OLDEST: _oldest_first,
+    TimeOrder.EARLIER: _newest_last,
 }
 
 

@@ -11,6 +11,7 @@ _EVIDENCE = f"""
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
            coalesce(memories.importance, 0.5), {TRUST},
            coalesce(memories.created_at, messages.created_at, notes.mtime),
+           coalesce(memories.updated_at, messages.created_at, notes.mtime),
            messages.speaker, coalesce(memories.author, messages.speaker, messages.role, notes.path),
            chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
       FROM numbers(:numbers) AS wanted
@@ -20,7 +21,8 @@ _EVIDENCE = f"""
 # The filtered values of a turn are in the chunk's own row; without a filter, any existing turn may be served.
 _TURNS = """
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
-           0.5, chunks.trust, chunks.created_at, chunks.speaker, coalesce(chunks.speaker, chunks.role),
+           0.5, chunks.trust, chunks.created_at, chunks.created_at, chunks.speaker,
+           coalesce(chunks.speaker, chunks.role),
            chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
       FROM numbers(:numbers) AS wanted INNER JOIN chunks ON chunks.number = wanted.value
      WHERE chunks.source = 'sessions' AND chunks.trust IS NOT NULL
@@ -112,6 +114,8 @@ class Evidence(NamedTuple):
     importance: float
     trust: str
     created: int
+    #: When a memory was last said again or edited; of other texts, the time they were created.
+    updated: int
     speaker: str | None
     author: str
     #: The distances to the nearest chunks of the adjacent turns by another speaker, and the number of chunks of these

@@ -104,6 +104,7 @@ SCANS: dict[str, Callable[[str], object]] = {
         reconciliation.words_of(t), reconciliation.words_of(f"{t}b")
     ),
     "reconciliation.says_same": lambda t: reconciliation.says_same(t, f"{t}b"),
+    "reconciliation.adds_name": lambda t: reconciliation.adds_name(t, t),
     "reconciliation.is_supported": lambda t: reconciliation.is_supported(t, t),
     "reconciliation.most_similar": lambda t: reconciliation.most_similar([memory("a", t)], t),
     "reconciliation.fit_tokens": lambda t: reconciliation.fit_tokens([memory("a", t)], 100),

@@ -46,6 +46,13 @@ def test_a_model_writes_it_in_one_call_and_every_bullet_cites_its_memories() -> 
     assert len(script.prompts) == 1
 
 
+@pytest.mark.parametrize("text", ["**Home:** Lives in Oslo", "At Home: Oslo"])
+def test_a_bullet_may_have_a_heading(text: str) -> None:
+    made = profile(KNOWN, ScriptedModel([bullets((text, [2]))]))
+    assert made is not None
+    assert [one.text for one in made.bullets] == [text]
+
+
 @pytest.mark.feature("A11")
 def test_a_bullet_that_cites_nothing_or_says_something_else_is_dropped() -> None:
     script = ScriptedModel(

@@ -93,7 +93,7 @@ def says_same(one: str, other: str) -> bool:
 
 
 def is_supported(content: str, source: str) -> bool:
-    """Return whether a claim is made of the words of its source, and adds no name and no number.
+    """Return whether a claim is made of the words of its source.
 
     A model that was manipulated can still quote a harmless sentence for its claim.
     """
@@ -101,9 +101,19 @@ def is_supported(content: str, source: str) -> bool:
     telling = claimed.telling
     if not telling or any(term not in given.terms for term in telling if any(map(str.isdigit, term))):
         return False
+    return 2 * len(telling - _missing(telling, given)) >= len(telling)
+
+
+def adds_name(content: str, source: str) -> bool:
+    """Return whether a claim has a name that its source has not: the words may be right, and the place wrong."""
+    claimed = words_of(content)
+    return bool(_missing(claimed.named & claimed.telling, words_of(source)))
+
+
+def _missing(terms: frozenset[str], given: Words) -> frozenset[str]:
+    """Return the terms that a text does not have, not even in another form."""
     stems = {term[:4] for term in given.terms}
-    found = {term for term in telling if term in given.terms or (len(term) >= 4 and term[:4] in stems)}
-    return 2 * len(found) >= len(telling) and claimed.named & telling <= found
+    return frozenset(term for term in terms if term not in given.terms and (len(term) < 4 or term[:4] not in stems))
 
 
 #: The number of known memories shown to a model beside a window.

@@ -9,7 +9,7 @@ from typing import cast
 from recollectum.context.echoes import cut, marked_blocks
 from recollectum.distil.date_resolution import resolve_dates
 from recollectum.distil.model.instructions import IGNORE, Excerpt
-from recollectum.distil.reconciliation import is_supported, words_of
+from recollectum.distil.reconciliation import adds_name, is_supported, words_of
 from recollectum.distil.rules.statements import holds_secret, is_material, is_unsure
 from recollectum.distil.screening import Screen
 from recollectum.domain.memory import Kind, Memory
@@ -196,7 +196,8 @@ def _finding(answer: Mapping[str, Json], places: Sequence[tuple[Excerpt, Span]],
     # "If I were rich" claims nothing; in a request, "if" says when it applies.
     supposed = kind is not Kind.CORRECTION and any(is_unsure(told) for told in clauses)
     own = not supposed and all(is_own_text(one.source.message.text, span.start) for one, span in places)
-    true = own and is_supported(content, said) and all(is_faithful(content, told) for told in clauses)
+    supported = is_supported(content, said) and not adds_name(content, said)
+    true = own and supported and all(is_faithful(content, told) for told in clauses)
     return Finding(
         act=act,
         content=resolve_dates(content, max(one.message.created_at for one in sources).date()),

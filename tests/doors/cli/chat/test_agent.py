@@ -98,10 +98,11 @@ def test_arguments_that_cannot_be_are_told_to_the_model(args: dict[str, Json]) -
     assert answered.tool_calls[0].result == "remember needs 'text' as a non-empty string"
 
 
-def test_what_the_person_did_not_say_is_the_word_of_the_model() -> None:
+@pytest.mark.parametrize("said", ["hello", "The sky over Nice was grey on Tuesday."])
+def test_what_the_person_did_not_say_is_the_word_of_the_model(said: str) -> None:
     script = [use("remember", text="The sky over Lyon was grey on Tuesday"), "Noted."]
     with own_vault() as vault:
-        agent_with(vault, ScriptedModel(script)).turn("hello")
+        agent_with(vault, ScriptedModel(script)).turn(said)
         (memory,) = vault.memories.list()
     assert memory.trust is Trust.ASSISTANT
 

@@ -91,10 +91,10 @@ class Toolbox:
 
     def _remember(self, text: str, asking: Message) -> str:
         # Imported here: only needed when something is saved.
-        from recollectum.distil.reconciliation import is_supported  # noqa: PLC0415
+        from recollectum.distil.reconciliation import adds_name, is_supported  # noqa: PLC0415
         from recollectum.distil.screening import EchoDetector  # noqa: PLC0415
 
-        theirs = is_supported(text, self.heard.text)
+        theirs = is_supported(text, self.heard.text) and not adds_name(text, self.heard.text)
         if not theirs and EchoDetector(self.served).repeats(text):
             return "That is known already, and was not kept a second time."
         # Text that the person did not say is the model's, and gets only the model's trust.

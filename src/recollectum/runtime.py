@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from threading import Lock as ThreadLock
@@ -13,6 +13,7 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
 from recollectum.domain.errors import HomeError, StorageError
 from recollectum.domain.ids import Clock, IdMaker
+from recollectum.domain.records import dataclass
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home, prepare

@@ -17,7 +17,7 @@ the oldest messages, learnings, profile, notes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollectum.context import parts as pieces
 from recollectum.context.fences import check_mark
@@ -26,6 +26,7 @@ from recollectum.context.rendering import BETWEEN, conversation, frame, message
 from recollectum.context.window import Window, select_window
 from recollectum.domain.context import SHARES, Budget, Context, Ledger, LeftOut, PartCost, PartKind, Parts
 from recollectum.domain.message import Message
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import ORIGIN
 from recollectum.text.tokens import TokenCounter
 

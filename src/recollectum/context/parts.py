@@ -1,12 +1,13 @@
 """Fills each part of a context, item by item, up to its share of the token budget."""
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from recollectum.context.fences import quote_lines
 from recollectum.context.rendering import TRUSTED, bullet, frame, line, recalled
 from recollectum.domain.context import Budget, LeftOut, PartKind, RecalledText
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Summary
 
 NO_ROOM = "its share of the token budget is used up"

@@ -2,10 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from recollectum.domain.message import Json, Message, Part, Role
+from recollectum.domain.records import dataclass
 
 #: How far back the call of a result is searched; agents answer a call within a few messages.
 FARTHEST = 200

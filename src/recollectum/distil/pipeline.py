@@ -1,7 +1,6 @@
 """Extracts findings from a whole conversation: screen, split into windows, extract by model or rules, reconcile."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from recollectum.distil.model.answers import ShownWindow, verify_answer
 from recollectum.distil.model.choices import ChoiceOptions, batches, choice_prompt, choose_findings, find_candidates
@@ -14,6 +13,7 @@ from recollectum.domain.memory import Memory
 from recollectum.domain.message import Message
 from recollectum.domain.models.language_model import Prompt, Usage
 from recollectum.domain.proposal import RULES, Finding, Span
+from recollectum.domain.records import dataclass
 from recollectum.models.language.json_schema import explain_misfit
 from recollectum.models.language.port import LanguageModel
 

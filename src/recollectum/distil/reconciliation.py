@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 
 from recollectum.domain.memory import Memory, State
 from recollectum.domain.proposal import Act, Finding
+from recollectum.domain.records import dataclass
 from recollectum.text.terms.analyser import index_terms
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.text.terms.stopwords import STOP_WORDS

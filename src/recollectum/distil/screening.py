@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from recollectum.context.rendering import frame
@@ -14,6 +13,7 @@ from recollectum.domain.context import PartKind
 from recollectum.domain.memory import Memory
 from recollectum.domain.message import Message, Role
 from recollectum.domain.proposal import Span
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import BY_RULES, Summary
 from recollectum.domain.trust import Trust
 from recollectum.text.terms.similarity import fingerprint

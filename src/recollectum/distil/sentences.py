@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from recollectum.domain.records import dataclass
 
 _BORDER = re.compile(r"(?<=[.!?…])[\"'”’)\]]*[ \t\f\v]+|(?<=[。！？])|[\r\n\x85\u2028\u2029]+")
 _SHORT = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|No|vs|etc|e\.g|i\.e|approx|[A-Z])\.\Z")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from recollectum.context.fences import quote_lines
 from recollectum.distil.model.instructions import Excerpt, fence_mark, fenced, load_instructions, transcript, windows
@@ -11,6 +10,7 @@ from recollectum.distil.sentences import sentences
 from recollectum.domain.errors import ModelError
 from recollectum.domain.message import Message, Role
 from recollectum.domain.models.language_model import Prompt, Turn
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import BY_RULES, Summary
 from recollectum.models.language.port import LanguageModel
 from recollectum.text.tokens import TokenCounter, counter_for

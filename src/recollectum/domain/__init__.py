@@ -15,6 +15,7 @@ message     one message of a session, with its tool calls
 notice      what a write replaced in its text, and what of it recall does not search
 page        a part of a long list, and the cursor of the next
 proposal    a change that waits for a decision
+records     the decorator of these dataclasses, which starts fast
 session     a conversation, its checkpoints and its summary
 trust       how far a text is trusted
 """

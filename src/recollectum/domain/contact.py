@@ -1,8 +1,8 @@
 """Contact: somebody the person knows, and how to reach them, according to memories."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 
 

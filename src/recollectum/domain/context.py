@@ -1,11 +1,11 @@
 """Context: the text block that a model is given, its parts, the profile, and the ledger of what each part cost."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from recollectum.domain.message import Json, Message
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Summary
 from recollectum.domain.trust import Trust
 

@@ -1,13 +1,13 @@
 """Event: one line of the audit trail. It names things by id and never contains their content."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from recollectum.domain.memory import State
 from recollectum.domain.message import Json
+from recollectum.domain.records import dataclass
 
 
 class EventType(StrEnum):

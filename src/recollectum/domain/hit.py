@@ -1,11 +1,11 @@
 """Hit: one result of recall, with its score, its source and the reasons for its rank; and the chunk it was cut from."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 
 

@@ -1,7 +1,7 @@
 """Learning: what an agent learned about working with a person, in one of four categories, with its day."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.memory import Kind
 from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 
 #: The four categories, in the order of the file. A learning is a memory of one of these kinds.
 CATEGORIES: Sequence[Kind] = (Kind.PREFERENCE, Kind.CORRECTION, Kind.PATTERN, Kind.TOOL_USAGE)

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 
 MAX_CONTENT = 1_000_000

@@ -1,12 +1,13 @@
 """Message: one event in a session, with everything its agent recorded about it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]

@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from recollectum.domain.records import dataclass
 
 #: How many characters of one memory or message are searched; what follows is stored and not indexed.
 INDEXED = 200_000

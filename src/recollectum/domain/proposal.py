@@ -1,12 +1,13 @@
 """Proposal: a change to memories with the texts it is based on; and the run that found it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from recollectum.domain.memory import Kind
 from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 
 #: The reader's name when no model was used.

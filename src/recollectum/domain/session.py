@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -10,6 +10,7 @@ from functools import partial
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json
 from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 
 MAIN = "main"
 _ESCAPED = re.compile("%(25|3A|3a)")

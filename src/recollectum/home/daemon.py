@@ -9,11 +9,12 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
 
+from recollectum.domain.records import dataclass
 from recollectum.home.files import make_private_folder, write_atomic
 from recollectum.home.locks import Lock, LockHolder
 from recollectum.home.paths import Home

@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +14,7 @@ from typing import Self, cast
 
 from recollectum.domain.errors import HomeError, LockHeld
 from recollectum.domain.ids import Clock, system_clock
+from recollectum.domain.records import dataclass
 from recollectum.home.files import PRIVATE_FILE, explain, write_all
 
 _STATE, _STARTED = 0, 19

@@ -3,10 +3,10 @@
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.errors import HomeError, InvalidInput, ReadOnly
+from recollectum.domain.records import dataclass
 from recollectum.home.files import make_private_folder
 
 VARIABLE = "RECOLLECTUM_HOME"

@@ -3,13 +3,13 @@
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from recollectum.domain.errors import ModelMissing
+from recollectum.domain.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

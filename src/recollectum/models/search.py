@@ -1,7 +1,8 @@
 """SearchModels: the models that a program hands to search, in place of those of the settings."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from recollectum.domain.records import dataclass
 
 if TYPE_CHECKING:
     from recollectum.models.embedding.port import Embedder

@@ -1,9 +1,8 @@
 """Decides whether a caller may access an owner's vault, and names the rule that decided."""
 
-from dataclasses import dataclass
-
 from recollectum.domain.access.caller import ApiKey, Caller, Grant, Permission, Scope
 from recollectum.domain.access.owner import Owner, OwnerKind
+from recollectum.domain.records import dataclass
 
 _DEED = {Permission.READ: "reading", Permission.WRITE: "writing", Permission.ADMIN: "managing the home"}
 

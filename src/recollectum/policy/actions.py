@@ -5,11 +5,11 @@ A public operation declares its action; several operations share one. Rules, log
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from recollectum.domain.access.caller import Permission
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 
 
 class Action(StrEnum):

@@ -5,8 +5,10 @@ jumps ahead must not delete everything: a jump longer than a vault is plausibly 
 confirms it, or until the new time has run on for a week.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
+
+from recollectum.domain.records import dataclass
 
 #: How long a new time must run on, without another jump, before it is trusted.
 TRIAL = timedelta(days=7)

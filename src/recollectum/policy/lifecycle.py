@@ -4,12 +4,13 @@ A person's own deadline (`expires_at`) follows the wall clock. The policy's dead
 which stops while the clock is in doubt, so that a wrong clock ages nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollectum.domain.errors import StepRefused
 from recollectum.domain.memory import STEPS, Memory, State
+from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading
 
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)

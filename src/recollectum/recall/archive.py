@@ -7,10 +7,11 @@ archive may have changed; the database decides which of the matching ones count.
 import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from recollectum.domain.hit import ArchivedMatches, SourceKind
+from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Matches, Params, Tx
 from recollectum.storage.tables.index import archive as archive_rows

@@ -9,11 +9,11 @@ vault answers the question at all, from evidence that means the same for every q
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from recollectum.domain.hit import AnswerEvidence
 from recollectum.domain.models.embedder import EmbedderIdentity
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Matches
 from recollectum.text.terms.analyser import QueryTerm, phrases
 

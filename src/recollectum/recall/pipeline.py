@@ -5,9 +5,10 @@ Z-score fusion ranks them in one order.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollectum.domain.hit import AnswerEvidence, Hit, Reasons, RecallResult, SearchMode
+from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.allowed_chunks import AllowedChunks
 from recollectum.recall.archive import ArchiveCache

@@ -1,7 +1,8 @@
 """Defines a recall query: the question, how many hits it wants, and its filters."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.tables.index.search_filters import Filters
 
 

@@ -1,9 +1,9 @@
 """Ranks the candidates of all arms by z-score fusion, and detects an arm that returned too few."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from recollectum.domain.hit import SearchMode
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.recall.allowed_chunks import AllowedChunks
 from recollectum.recall.question_times import NamedTime, time_fit

@@ -7,10 +7,10 @@ words compete if they match the question nearly equally well.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
 
+from recollectum.domain.records import dataclass
 from recollectum.text.terms.analyser import QueryTerm
 from recollectum.text.terms.stopwords import STOP_WORDS
 

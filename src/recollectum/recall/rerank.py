@@ -3,10 +3,11 @@
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from recollectum.domain.errors import ModelError, SettingsError
+from recollectum.domain.records import dataclass
 from recollectum.recall.scoring import FusedScore
 from recollectum.settings.model import RerankSettings
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import cast
 
+from recollectum.domain.records import dataclass
 from recollectum.settings.registry import OTHER_VARIABLES, PREFIX, Setting, all_settings, nearest, sections
 from recollectum.settings.spec import UNPRINTABLE, Value
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, cast
 
+from recollectum.domain.records import dataclass
 from recollectum.settings.check import Layer, SettingOrigin, SettingsScope, Tree, check_tree, leaves
 from recollectum.settings.read import read_json
 from recollectum.settings.registry import all_settings, nearest, sections

@@ -1,12 +1,13 @@
 """Merges all scopes into one validated Settings value that records the origin of each setting."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
 
 from recollectum.domain.errors import InvalidInput, SettingsError
+from recollectum.domain.records import dataclass
 from recollectum.home.paths import Home
 from recollectum.home.project import Project, find_project
 from recollectum.settings.check import (

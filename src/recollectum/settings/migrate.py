@@ -1,11 +1,11 @@
 """Migrates settings.json to settings.toml; idempotent and safe to interrupt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from recollectum.domain.errors import SettingsError
+from recollectum.domain.records import dataclass
 from recollectum.home.files import PRIVATE_FILE, explain, sync_folder, write_atomic
 from recollectum.home.paths import Home
 from recollectum.settings.legacy import LegacySettings, read_legacy

@@ -1,8 +1,9 @@
 """Defines every setting: default, range and help text."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from recollectum.domain.records import dataclass
 from recollectum.settings.spec import PRESET, choice, number, text
 from recollectum.settings.values import is_address, is_agents, is_any, is_floor, is_key_file, is_sources, is_user
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from types import MappingProxyType
 
+from recollectum.domain.records import dataclass
 from recollectum.settings.model import Settings
 from recollectum.settings.spec import SPEC, UNPRINTABLE, Spec, Value
 

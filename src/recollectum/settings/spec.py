@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
+
+from recollectum.domain.records import dataclass
 
 #: The types of values in a settings file.
 Value = str | int | float

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from recollectum.domain.access.owner import Owner
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Database, Tx
 
 T = TypeVar("T")

@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeVar
 
 from recollectum.domain.errors import Busy, KeyProblem, WrongKey
 from recollectum.domain.ids import Clock
+from recollectum.domain.records import dataclass
 from recollectum.home.keys import holders
 from recollectum.home.keys.holders import HolderOptions, HolderRecord
 from recollectum.home.keys.wrapping import MasterKey, unwrap, wrap

@@ -5,11 +5,12 @@ key. The master key is replaced in one transaction, which also stores the old on
 everything else that it wraps is rewritten.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from recollectum.domain.errors import KeyProblem
+from recollectum.domain.records import dataclass
 from recollectum.home.keys import holders
 from recollectum.home.keys.holders import HolderRecord
 from recollectum.home.keys.wrapping import MasterKey, new_key, unwrap, wrap

@@ -24,10 +24,11 @@ import zlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import cast
+
+from recollectum.domain.records import dataclass
 
 _TABLE = Path(__file__).with_name("ceilings.json.z")
 #: A mark before a word, the word with the space before it, and the following characters that can be part of it.

@@ -1,7 +1,8 @@
 """Ignore rules as in `.gitignore`: decides which files of a folder are left out."""
 
 import re
-from dataclasses import dataclass
+
+from recollectum.domain.records import dataclass
 
 _CLASSES = {
     "alnum": "0-9A-Za-z",

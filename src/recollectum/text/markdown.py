@@ -3,11 +3,12 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.text.chunking import chunks
 
 BlockKind = Literal["front matter", "heading", "fence", "list", "table", "paragraph"]

@@ -3,9 +3,10 @@
 import importlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, cast
+
+from recollectum.domain.records import dataclass
 
 
 class _Encoding(Protocol):

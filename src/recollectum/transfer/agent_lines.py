@@ -1,10 +1,10 @@
 """Represents one line of an agent's log as a message without a session."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.message import Json, Message, Part, Role, ToolCall
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.text.tokens import estimate
 

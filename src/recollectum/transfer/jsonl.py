@@ -11,11 +11,12 @@ itself, and is reported: a newline at the end of a line does not show that the l
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import BinaryIO, TypeVar
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json, Message
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session
 from recollectum.text.cleaning import clean_json
 from recollectum.transfer.foreign_json import Fields, as_object, canonical, parse_raw

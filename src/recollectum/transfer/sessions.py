@@ -1,13 +1,14 @@
 """Exports sessions from a vault and imports them, as JSON lines or as Gemini CLI records."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import IdMaker, derived_id
 from recollectum.domain.message import Message
 from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.page import every
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, SessionKey
 from recollectum.transfer import gemini, jsonl
 from recollectum.transfer.gemini_asides import without_asides

@@ -1,12 +1,13 @@
 """Reads the new lines of a growing transcript in every known format."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import IdMaker, derived_id
 from recollectum.domain.message import Json, Message
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, SessionKey
 from recollectum.transfer import claude_code, codex, gemini, jsonl
 from recollectum.transfer.agent_lines import AgentLine

@@ -1,12 +1,12 @@
 """Bundles what home-wide maintenance needs: files, engine, keys, catalog, clock and the vaults that are open."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import NotFound
 from recollectum.domain.ids import Clock
+from recollectum.domain.records import dataclass
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home

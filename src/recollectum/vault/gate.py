@@ -1,7 +1,6 @@
 """Checks the caller's permission before every public operation of a vault or a home."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
@@ -10,6 +9,7 @@ from recollectum.domain.access.caller import Caller, Permission, Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Denied
 from recollectum.domain.ids import check_text
+from recollectum.domain.records import dataclass
 from recollectum.policy.access import decide_access
 from recollectum.policy.actions import Action, ActionChoice, ActionWith
 from recollectum.vault.policies import PolicyGate

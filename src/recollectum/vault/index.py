@@ -1,12 +1,12 @@
 """Reports on the search index of a vault, updates it, rolls it back and verifies it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import ModelMissing, NotFound
 from recollectum.domain.hit import IndexHealth
+from recollectum.domain.records import dataclass
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index import rechunking

@@ -5,11 +5,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Damaged, HomeError, StorageError
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.tables.catalog import vault_marks

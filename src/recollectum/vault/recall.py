@@ -1,6 +1,6 @@
 """Recalls from a vault: checks the request, refreshes its sources, runs the pipeline, and asks the reranker."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ from recollectum.domain.errors import ModelError
 from recollectum.domain.hit import RecallResult, SourceKind, SourceName
 from recollectum.domain.ids import parse_enum, parse_optional_enum
 from recollectum.domain.memory import Kind, KindName, State
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust, TrustName
 from recollectum.policy.actions import Action
 from recollectum.recall import pipeline

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from recollectum.domain.errors import NotFound, StorageError
 from recollectum.domain.ids import IdMaker
+from recollectum.domain.records import dataclass
 from recollectum.home.logs import Log
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import Retention

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from recollectum.context.echoes import cut, marked_blocks
@@ -15,6 +14,7 @@ from recollectum.distil.screening import Screen
 from recollectum.domain.memory import Kind, Memory
 from recollectum.domain.message import Json
 from recollectum.domain.proposal import Act, Finding, Span
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust, least_trusted
 
 #: A shorter quotation proves nothing, unless it is the whole text.

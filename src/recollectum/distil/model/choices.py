@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from recollectum.context.fences import one_line
@@ -17,6 +17,7 @@ from recollectum.domain.memory import Kind
 from recollectum.domain.message import Json, Role
 from recollectum.domain.models.language_model import Prompt, Turn, Usage
 from recollectum.domain.proposal import Act, Finding, Span
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust, least_trusted
 from recollectum.models.language.json_schema import explain_misfit
 from recollectum.models.language.port import LanguageModel

@@ -1,7 +1,7 @@
 """Splits a conversation into windows that a model can read, and builds the prompt and the answer schema for one."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from recollectum.domain.memory import Kind, Memory
 from recollectum.domain.message import Json, Role
 from recollectum.domain.models.language_model import Prompt, Turn
 from recollectum.domain.proposal import Act
+from recollectum.domain.records import dataclass
 from recollectum.text.tokens import estimate
 
 #: About this many tokens are read at once.

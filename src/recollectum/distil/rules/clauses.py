@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from recollectum.domain.records import dataclass
 
 _SELF = r"(?:I|I'm|I've|I'd|I'll|we|we're|we've|my|our)\b"
 _BORDER = re.compile(rf"(?:[,;]|\s[–—-])\s+|(?<!\s)\s++(?=(?:and|but)\s{_SELF})", re.IGNORECASE)

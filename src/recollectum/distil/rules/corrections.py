@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from recollectum.distil.reconciliation import words_of
 from recollectum.distil.rules.statements import is_unsure
 from recollectum.distil.sentences import Sentence
 from recollectum.domain.memory import Memory
+from recollectum.domain.records import dataclass
 
 _WHO = r"(?:(?:I|we|the (?:person|user|owner)|they|user)\s+|\A)(?:now\s+|currently\s+|actually\s+|also\s+|just\s+)?"
 _END = (

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from recollectum.distil.rules.clauses import Clause, claimed_clauses
 from recollectum.distil.sentences import Sentence
 from recollectum.domain.memory import Kind
+from recollectum.domain.records import dataclass
 from recollectum.text.secrets.redaction import find_secrets
 
 # For secrets that only words reveal: "my password is swordfish" has nothing that looks like a key.

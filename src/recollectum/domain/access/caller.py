@@ -1,11 +1,11 @@
 """Caller: who calls an operation, with its permissions, its grants and its API key."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, NamedTuple, TypeAlias
 
 from recollectum.domain.access.owner import Owner
+from recollectum.domain.records import dataclass
 
 
 class Permission(StrEnum):

@@ -2,12 +2,13 @@
 
 import json
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import Clock
+from recollectum.domain.records import dataclass
 
 DEFAULT_ACCOUNT = "default"
 #: A token this close to its end may expire before the request arrives.

@@ -1,11 +1,11 @@
 """Owner: whose memory a vault holds, and its canonical text form."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import check_name, skeleton
+from recollectum.domain.records import dataclass
 
 
 class OwnerKind(StrEnum):

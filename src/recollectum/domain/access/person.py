@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -10,6 +9,7 @@ from typing import Literal, TypeAlias
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import check_name
+from recollectum.domain.records import dataclass
 
 _WHATSAPP_SUFFIXES = ("@s.whatsapp.net", "@c.us")
 _PHONE_NOISE = re.compile(r"[\s().-]")

@@ -1,9 +1,9 @@
 """Note: one Markdown file of a folder that the vault follows."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.notice import NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 
 #: The greatest depth of notes below a folder.
 MAX_DEPTH = 64

@@ -1,9 +1,9 @@
 """Transcript: a file in which another program records a conversation as it goes on."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.notice import NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,10 @@
 """EmbedderIdentity: what two vectors must share to be comparable."""
 
 import json
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
+
+from recollectum.domain.records import dataclass
 
 
 class Purpose(StrEnum):

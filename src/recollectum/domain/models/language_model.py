@@ -1,10 +1,10 @@
 """Prompts, turns, tools, replies and token usage: what a language model is asked and what it answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from recollectum.domain.message import Json, Role, ToolCall
+from recollectum.domain.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

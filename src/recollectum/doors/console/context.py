@@ -1,12 +1,12 @@
 """Shows the context that an agent would get now, the cost of each part, and what was left out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from recollectum.domain.context import Ledger, PartKind
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.doors.console.page_requests import ROOT, CurrentVisit, new_router
 from recollectum.doors.console.rendering import shown
 

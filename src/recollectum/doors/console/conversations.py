@@ -1,12 +1,12 @@
 """Shows conversations, with tool calls folded and cited words marked."""
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
 from recollectum.domain.message import Json, Message, Role, ToolCall
+from recollectum.domain.records import dataclass
 from recollectum.doors.console.page_requests import ROOT, CurrentVisit, new_router
 from recollectum.doors.console.rendering import clipped, shown, spanned
 

@@ -1,7 +1,6 @@
 """Shows memories by state, one with its history and sources, and changes them."""
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -12,6 +11,7 @@ from recollectum.domain.ids import parse_enum, parse_optional_enum
 from recollectum.domain.memory import Citation, Kind, Memory, State, Version
 from recollectum.domain.message import Message
 from recollectum.domain.proposal import Span
+from recollectum.domain.records import dataclass
 from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, Visit, new_router
 from recollectum.doors.console.rendering import spanned
 from recollectum.doors.console.text_diff import DiffPiece, diff_words

@@ -2,7 +2,6 @@
 
 import hmac
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -25,6 +24,7 @@ from recollectum.domain.errors import (
     StepRefused,
 )
 from recollectum.domain.notice import NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 from recollectum.doors.console.rendering import HEADERS, render
 from recollectum.doors.console.sign_in_desk import BrowserSession, SignInDesk
 from recollectum.doors.http.server_state import ServerState, server_state_of

@@ -1,6 +1,5 @@
 """Shows proposals with what they would change, and decides them."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -8,6 +7,7 @@ from starlette.responses import Response
 from recollectum.domain.errors import NotFound
 from recollectum.domain.ids import parse_enum
 from recollectum.domain.proposal import Act, Decision, Proposal
+from recollectum.domain.records import dataclass
 from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, new_router
 from recollectum.doors.console.text_diff import DiffPiece, diff_words
 

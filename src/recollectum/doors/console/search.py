@@ -1,6 +1,5 @@
 """Shows the search page, with the reasons for each hit's rank."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -8,6 +7,7 @@ from starlette.responses import Response
 
 from recollectum.domain.hit import Hit, SearchMode, SourceKind
 from recollectum.domain.ids import parse_optional_enum
+from recollectum.domain.records import dataclass
 from recollectum.doors.console.page_requests import ROOT, CurrentVisit, Visit, new_router
 
 if TYPE_CHECKING:

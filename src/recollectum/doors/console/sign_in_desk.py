@@ -4,11 +4,12 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.ids import Clock, SteadyClock
+from recollectum.domain.records import dataclass
 
 LINK_LIFETIME = timedelta(minutes=5)
 #: A session ends after this idle time, and after this age in any case.

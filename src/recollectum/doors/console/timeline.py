@@ -1,7 +1,6 @@
 """Shows what was learned, changed and forgotten over time, and undoes steps."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ from starlette.responses import Response
 
 from recollectum.domain.event import Event, EventType
 from recollectum.domain.ids import is_id
+from recollectum.domain.records import dataclass
 from recollectum.doors.console.memories import title_of
 from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, Visit, new_router
 from recollectum.doors.console.timeline_plot import (

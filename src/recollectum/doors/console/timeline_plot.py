@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
 from recollectum.domain.event import Event, EventType
+from recollectum.domain.records import dataclass
 
 WIDTH, HEIGHT = 720, 220
 _LEFT, _TOP, _BOTTOM = 28, 10, 24

@@ -11,9 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from recollectum.domain.records import dataclass
 
 #: The default time from the start of the process to its answer, in milliseconds.
 WITHIN = 240

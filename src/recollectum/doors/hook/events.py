@@ -1,12 +1,12 @@
 """Parses hook events of all supported agents, and formats the answer for each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 
 
 class Moment(StrEnum):

@@ -2,12 +2,12 @@
 
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from recollectum.context.compiler import compile_context
 from recollectum.context.echoes import cut, marked_blocks
 from recollectum.domain.context import Budget, Parts, RecalledText
 from recollectum.domain.hit import Hit
+from recollectum.domain.records import dataclass
 from recollectum.text.tokens import counter_for
 from recollectum.vault.vault import Vault
 

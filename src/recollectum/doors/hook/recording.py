@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.message import Message, Role
 from recollectum.domain.notice import NO_NOTICE, Notice, total
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, SessionKey
 from recollectum.doors.hook.events import HookEvent
 from recollectum.transfer.transcript_reader import TranscriptLineReader

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, InvalidInput, RecollectumError
 from recollectum.domain.ids import Clock, system_clock
 from recollectum.domain.notice import NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 from recollectum.doors.hook.events import HookEvent, Moment, as_fields, output, read_event
 from recollectum.doors.hook.injection import PROMPT_TOKENS, START_TOKENS, Injection, inject_at_prompt, inject_at_start
 from recollectum.doors.hook.log import log_error, log_notice

@@ -3,7 +3,7 @@
 import getpass
 import hmac
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fastapi import Request, Response
@@ -13,6 +13,7 @@ from starlette.requests import HTTPConnection
 
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, InvalidInput, KeysRefused, NotFound
+from recollectum.domain.records import dataclass
 from recollectum.doors.http.body_shape import check_body
 from recollectum.doors.http.server_state import ServerState, server_state_of
 from recollectum.engine import Recollectum

@@ -3,7 +3,8 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+
+from recollectum.domain.records import dataclass
 
 #: Above this many callers the longest idle ones are forgotten; a forgotten one starts with a full bucket.
 _MOST_CALLERS = 10_000

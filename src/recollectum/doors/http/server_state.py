@@ -1,11 +1,11 @@
 """Holds the open home, the local token and the request limits of one running server."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
 from starlette.requests import HTTPConnection
 
+from recollectum.domain.records import dataclass
 from recollectum.engine import Recollectum
 from recollectum.settings.model import ServerSettings
 

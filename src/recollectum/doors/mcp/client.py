@@ -2,7 +2,7 @@
 
 import hmac
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from secrets import token_bytes
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import Clock, SteadyClock, check_name
 from recollectum.domain.message import ToolUse
+from recollectum.domain.records import dataclass
 
 if TYPE_CHECKING:
     from recollectum.domain.memory import Memory

@@ -4,8 +4,10 @@ Standard library only: the stdio server answers lists from these before anything
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from recollectum.domain.records import dataclass
 
 #: A JSON object as it goes over the wire.
 Wire = dict[str, Any]

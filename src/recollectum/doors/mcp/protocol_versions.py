@@ -1,10 +1,10 @@
 """Translates between the two generations of the protocol: a handshake per connection, and an envelope per request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
+from recollectum.domain.records import dataclass
 from recollectum.doors.mcp.declarations import McpProfile, Wire
 
 NAME = "recollectum"

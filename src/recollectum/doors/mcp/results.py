@@ -3,7 +3,6 @@
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from recollectum.context.fences import RECALLED, closing, opening
 from recollectum.context.rendering import AS_DATA, recalled
@@ -12,6 +11,7 @@ from recollectum.domain.hit import Hit
 from recollectum.domain.memory import Citation, Memory
 from recollectum.domain.message import Json, Message
 from recollectum.domain.notice import Notice
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session
 from recollectum.doors.json_values import to_json
 from recollectum.doors.mcp.catalogue import HIT, MEMORY, MESSAGE, SESSION

@@ -8,9 +8,10 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from recollectum.domain.records import dataclass
 from recollectum.doors.mcp import protocol_versions
 from recollectum.doors.mcp.declarations import McpProfile, Wire
 from recollectum.doors.mcp.protocol_versions import ClientInfo, ProtocolError

@@ -2,11 +2,11 @@
 
 import getpass
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.home.paths import Home, home_root
 
 USER_VARIABLE = "RECOLLECTUM_USER"

@@ -7,12 +7,12 @@ import socket
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from types import FrameType
 from typing import TYPE_CHECKING, cast
 
 from recollectum.domain.errors import HomeError, InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.engine import Recollectum
 from recollectum.home.daemon import Daemon, daemon_lock, remove_daemon, write_daemon
 from recollectum.upkeep.rounds.duties import UpkeepRuntime

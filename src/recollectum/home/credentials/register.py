@@ -4,7 +4,7 @@ import base64
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import cast
 
 from recollectum.domain.access.credential import Credential, CredentialKind, CredentialName, SecretLocation
 from recollectum.domain.errors import Damaged, InvalidInput, SchemaNewer
+from recollectum.domain.records import dataclass
 from recollectum.home.credentials.payload import decode, encode, json_object
 from recollectum.home.files import explain, write_atomic
 from recollectum.home.keys.wrapping import unwrap, wrap

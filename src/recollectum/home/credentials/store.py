@@ -1,7 +1,7 @@
 """Stores, finds, lists, refreshes and deletes credentials, in the keyring or the sealed file."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +19,7 @@ from recollectum.domain.access.credential import (
 )
 from recollectum.domain.errors import Conflict, InvalidInput, KeyProblem, NotFound
 from recollectum.domain.ids import Clock, system_clock
+from recollectum.domain.records import dataclass
 from recollectum.home.credentials import keychain
 from recollectum.home.credentials.file_key import FileKey, KeyStorePort
 from recollectum.home.credentials.keychain import FORCE_VARIABLE

@@ -4,7 +4,6 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -18,6 +17,7 @@ from recollectum.domain.access.credential import (
     ServiceApiKey,
 )
 from recollectum.domain.errors import Conflict, Damaged, InvalidInput, NotFound, RecollectumError
+from recollectum.domain.records import dataclass
 from recollectum.home.credentials.store import Credentials
 from recollectum.home.files import explain, make_private_folder, sync_file, sync_folder, write_all
 from recollectum.home.locks import Lock

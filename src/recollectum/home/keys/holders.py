@@ -2,13 +2,14 @@
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
 from recollectum.domain.errors import InvalidInput, KeyProblem, WrongKey
 from recollectum.domain.message import Json
+from recollectum.domain.records import dataclass
 from recollectum.home.keys import key_file, keyring_holder, passphrase
 from recollectum.home.keys.wrapping import MasterKey
 

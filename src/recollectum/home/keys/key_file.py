@@ -4,10 +4,10 @@ import os
 import stat
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.errors import HomeError, InvalidInput, KeyProblem, ReadOnly, WrongKey
+from recollectum.domain.records import dataclass
 from recollectum.home.files import PRIVATE_FOLDER, TEMPORARY, sync_folder, write_atomic
 from recollectum.home.keys.wrapping import MasterKey
 

@@ -5,10 +5,10 @@ import binascii
 import secrets
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from recollectum.domain.errors import InvalidInput, KeyProblem, WrongKey
 from recollectum.domain.message import Json
+from recollectum.domain.records import dataclass
 from recollectum.home.keys.wrapping import MasterKey, unwrap
 
 _SALT_BYTES = 16

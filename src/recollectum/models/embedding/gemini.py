@@ -1,11 +1,11 @@
 """Gemini's dialect for embeddings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 from urllib.parse import quote
 
 from recollectum.domain.models.embedder import Purpose
+from recollectum.domain.records import dataclass
 from recollectum.models.embedding.inputs import Prompts, prompts_for
 
 BASE_URL = "https://generativelanguage.googleapis.com/v1beta"

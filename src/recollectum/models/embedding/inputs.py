@@ -1,8 +1,7 @@
 """Prepares texts for an embedder: cleans them, cuts them to its limit, and adds the prefix of its model family."""
 
-from dataclasses import dataclass
-
 from recollectum.domain.models.embedder import Purpose
+from recollectum.domain.records import dataclass
 from recollectum.text.cleaning import clean
 from recollectum.text.tokens import estimate
 

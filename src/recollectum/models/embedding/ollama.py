@@ -1,10 +1,10 @@
 """Ollama's dialect for embeddings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from recollectum.domain.models.embedder import Purpose
+from recollectum.domain.records import dataclass
 from recollectum.models.embedding.inputs import Prompts, prompts_for
 
 BASE_URL = "http://127.0.0.1:11434"

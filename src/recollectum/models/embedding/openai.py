@@ -1,10 +1,10 @@
 """OpenAI's dialect for embeddings, which most servers speak."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from recollectum.domain.models.embedder import Purpose
+from recollectum.domain.records import dataclass
 from recollectum.models.embedding.inputs import Prompts, prompts_for
 
 BASE_URL = "https://api.openai.com/v1"

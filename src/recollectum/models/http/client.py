@@ -4,12 +4,13 @@ import json
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from recollectum.domain.errors import ModelRefused, ModelTimeout, ModelUnavailable
+from recollectum.domain.records import dataclass
 from recollectum.models.http.endpoint import Endpoint, status_error
 
 if TYPE_CHECKING:

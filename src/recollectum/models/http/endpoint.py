@@ -2,11 +2,11 @@
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import urlsplit
 
 from recollectum.domain.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable, SettingsError
+from recollectum.domain.records import dataclass
 
 _PORTS = {"https": 443, "http": 80}
 

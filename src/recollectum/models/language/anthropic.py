@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from recollectum.domain.errors import ModelGarbled, ModelUnavailable
 from recollectum.domain.message import Json, Role, ToolCall
 from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Turn, Usage
+from recollectum.domain.records import dataclass
 from recollectum.models.language.costs import estimated_usage
 from recollectum.models.language.json_schema import drop_keywords
 from recollectum.models.language.openai import PartialReply, RequestStyle, ResponseFormat, instructions_with_schema

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from recollectum.domain.models.language_model import Estimate, Prompt, Turn, Usage
+from recollectum.domain.records import dataclass
 from recollectum.text.tokens import estimate
 
 _MILLION = 1_000_000

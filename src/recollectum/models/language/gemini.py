@@ -1,13 +1,14 @@
 """Gemini's dialect for content: requests and replies."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 from urllib.parse import quote
 
 from recollectum.domain.errors import ModelGarbled, ModelUnavailable
 from recollectum.domain.message import Json, Role, ToolCall
 from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Turn, Usage
+from recollectum.domain.records import dataclass
 from recollectum.models.language.costs import estimated_usage
 from recollectum.models.language.openai import PartialReply, RequestStyle, ResponseFormat, instructions_with_schema
 from recollectum.text.cleaning import clean

@@ -4,7 +4,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Protocol, cast
 
 from recollectum.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
 from recollectum.domain.models.language_model import ModelIdentity, Piece, Prompt, Reply
+from recollectum.domain.records import dataclass
 from recollectum.models.language.json_schema import add_bounds
 from recollectum.models.language.openai import NOT_AN_ANSWER, PartialCompletion, RequestStyle, completion_body
 

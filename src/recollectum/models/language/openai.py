@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Protocol, cast
@@ -10,6 +10,7 @@ from typing import Protocol, cast
 from recollectum.domain.errors import ModelGarbled, ModelRefused, ModelUnavailable
 from recollectum.domain.message import Json, Role, ToolCall
 from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Turn, Usage
+from recollectum.domain.records import dataclass
 from recollectum.models.language.costs import estimated_usage
 from recollectum.text.cleaning import clean
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -11,6 +11,7 @@ from typing import cast
 from recollectum.domain.errors import BudgetSpent, HomeError, ModelMissing, ModelRefused, ModelUnavailable
 from recollectum.domain.ids import Clock
 from recollectum.domain.models.language_model import ModelIdentity, Piece, Prompt, Reply
+from recollectum.domain.records import dataclass
 from recollectum.home.files import explain, make_private_folder, write_atomic
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home

@@ -3,12 +3,12 @@
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from recollectum.domain.errors import ModelTimeout, ModelUnavailable
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.domain.models.language_model import ModelIdentity, Piece, Prompt, Reply
+from recollectum.domain.records import dataclass
 from recollectum.models.embedding.port import Embedder
 from recollectum.models.language.port import LanguageModel
 

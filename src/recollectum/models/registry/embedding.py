@@ -1,11 +1,11 @@
 """Opens the embedder that the settings name; its model loads with the first text."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 from recollectum.domain.errors import ModelMissing, SettingsError
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.domain.records import dataclass
 from recollectum.models.embedding import gemini, ollama, openai
 from recollectum.models.embedding.batching import BatchingEmbedder
 from recollectum.models.embedding.cache import CachedEmbedder, LatestVectors

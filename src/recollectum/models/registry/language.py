@@ -1,11 +1,11 @@
 """Opens the language model that the settings name, inside its limits; it loads with the first prompt."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from recollectum.domain.errors import SettingsError
 from recollectum.domain.ids import Clock, system_clock
 from recollectum.domain.models.language_model import ModelIdentity
+from recollectum.domain.records import dataclass
 from recollectum.home.paths import Home
 from recollectum.models.embedding import gemini, openai
 from recollectum.models.http.client import Connect, JsonClient, KeyHeaders, connect, provider_access

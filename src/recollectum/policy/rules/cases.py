@@ -2,12 +2,13 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json
+from recollectum.domain.records import dataclass
 from recollectum.policy.rules.decisions import DEFAULT_MODE, ToolDecision, ToolRequest, decide
 from recollectum.policy.rules.matching import Ruleset
 from recollectum.policy.rules.model import Verdict

@@ -1,10 +1,10 @@
 """Safety checkers, by name, that inspect the arguments of a tool where a pattern is not enough."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.message import Json
+from recollectum.domain.records import dataclass
 from recollectum.policy.rules.model import Check
 from recollectum.text.secrets.redaction import find_secrets
 

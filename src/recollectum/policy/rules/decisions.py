@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from recollectum.domain.message import Json
+from recollectum.domain.records import dataclass
 from recollectum.policy.rules.checkers import ForeignToolUse, check
 from recollectum.policy.rules.matching import Ruleset, begins_with, matches_any_name, may_begin_with, scope_covers
 from recollectum.policy.rules.model import Check, Problem, Rule, RuleScope, Verdict

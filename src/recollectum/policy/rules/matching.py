@@ -1,8 +1,8 @@
 """Orders the rules of all tiers and matches one against a use of a tool: name, server, mode, client and command."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from recollectum.domain.records import dataclass
 from recollectum.policy.rules.model import Check, Problem, Rule, RuleFile, RuleScope
 from recollectum.policy.rules.shell_commands import WRAPPERS, ShellWord, SimpleCommand
 

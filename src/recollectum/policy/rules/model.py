@@ -5,8 +5,10 @@ priority  0 to 999 within a tier; between equals, deny comes before ask_user, an
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum, StrEnum
+
+from recollectum.domain.records import dataclass
 
 
 class Verdict(StrEnum):

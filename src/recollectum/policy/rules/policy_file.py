@@ -3,10 +3,10 @@
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.policy.rules.checkers import CHECKERS
 from recollectum.policy.rules.model import Check, Place, Problem, Rule, RuleFile, RuleScope, Tier, Verdict
 from recollectum.policy.rules.shell_commands import UnclearCommand, parse_command

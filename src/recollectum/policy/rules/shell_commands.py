@@ -6,7 +6,8 @@ in a variable), and anything else that is not plain, raises `UnclearCommand`; th
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from recollectum.domain.records import dataclass
 
 _LONGEST = 20_000
 _OPERATORS = ("&&", "||", "|&", ";;", ";", "|", "&", "\n", "(", ")")

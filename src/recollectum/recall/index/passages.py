@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from hashlib import blake2b
 
 from recollectum.domain.hit import Chunk
 from recollectum.domain.message import Message
+from recollectum.domain.records import dataclass
 from recollectum.recall.index.chunk_index import note_chunks, to_headings
 from recollectum.text.chunking import chunks, indexed_chunks
 from recollectum.text.terms.analyser import index_terms

@@ -3,12 +3,13 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
 from recollectum.domain.errors import ModelError, StorageError
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.domain.records import dataclass
 from recollectum.models.embedding.port import Embedder
 from recollectum.recall.index.passages import (
     ECHO_TURNS,

@@ -1,8 +1,8 @@
 """Builds and reads an IVF index: k-means cells over the vectors of one generation, built in small steps."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Database, Row, Tx
 from recollectum.storage.tables.index import coarse, vectors
 from recollectum.storage.tables.index.coarse import IvfProgress

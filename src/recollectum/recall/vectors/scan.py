@@ -1,9 +1,10 @@
 """Scans a snapshot of quantised vectors for a query, and re-scores the best exactly."""
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from recollectum.domain.records import dataclass
 from recollectum.recall.vectors.ivf import IvfCells, find_places
 from recollectum.recall.vectors.quantisation import dequantise, quantise_query
 

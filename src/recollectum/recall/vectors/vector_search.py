@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
 from recollectum.domain.errors import ModelError, ModelMissing
 from recollectum.domain.ids import Clock
 from recollectum.domain.models.embedder import Purpose
+from recollectum.domain.records import dataclass
 from recollectum.models.embedding.port import Embedder
 from recollectum.recall.index import rechunking
 from recollectum.recall.vectors import backlog, ivf

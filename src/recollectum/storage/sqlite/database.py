@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar, cast
@@ -11,6 +10,7 @@ from typing import TypeVar, cast
 import apsw
 
 from recollectum.domain.errors import DiskFull, StorageError
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.dialect import to_sqlite

@@ -3,11 +3,11 @@
 import os
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from recollectum.domain.errors import InvalidInput, StorageError
+from recollectum.domain.records import dataclass
 from recollectum.home.files import make_private_folder, sync_folder
 from recollectum.home.paths import Home
 

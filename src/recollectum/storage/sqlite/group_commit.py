@@ -7,11 +7,11 @@ transaction, commits once, and gives every caller its own result. A single calle
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 
 #: Pieces of work per commit; more would make the first caller wait for the last.

@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -12,6 +11,7 @@ import apsw
 
 from recollectum.domain.errors import SchemaEdited, SchemaNewer, StorageError
 from recollectum.domain.ids import Clock
+from recollectum.domain.records import dataclass
 from recollectum.storage.sqlite.database import SqliteDatabase, checkpoint
 from recollectum.storage.times import micros
 

@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollectum.domain.contact import Address
+from recollectum.domain.records import dataclass
 from recollectum.text.contacts import grammar
 from recollectum.text.contacts.addresses import ADDRESS, to_address
 from recollectum.text.contacts.hints import CALLED, KEY, may_mention, strip_accents

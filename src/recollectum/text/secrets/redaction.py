@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from recollectum.domain.message import Json
+from recollectum.domain.records import dataclass
 from recollectum.text.secrets.account_numbers import find_account_numbers
 from recollectum.text.secrets.assignments import find_assigned, to_small
 from recollectum.text.secrets.command_lines import find_in_commands

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from recollectum.domain.records import dataclass
 from recollectum.text.secrets.span import Span
 from recollectum.text.secrets.vendors import VENDORS
 

@@ -1,9 +1,9 @@
 """Turns a text into index terms and a question into query terms with one tokeniser, and expands kinds of things."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from recollectum.domain.records import dataclass
 from recollectum.text.terms.stopwords import STOP_WORDS
 from recollectum.text.terms.words import (
     WordForms,

@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+
+from recollectum.domain.records import dataclass
 
 # Scripts written without spaces: word borders are invisible, so overlapping pairs of characters stand for words.
 # Regional indicators are included because a flag is a pair of them.

@@ -1,10 +1,10 @@
 """Finds the events by which a question gives a time, such as "before the trip"."""
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
+from recollectum.domain.records import dataclass
 from recollectum.text.time.ranges import time_ranges
 from recollectum.text.time.tokens import Direction, fold
 from recollectum.text.time.words import vocabulary

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
+from recollectum.domain.records import dataclass
 from recollectum.text.time.periods import Period
 from recollectum.text.time.tokens import Direction, Token
 

@@ -6,9 +6,11 @@ ValueError or OverflowError for a date that does not exist, such as 31 June or t
 
 import calendar
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
+
+from recollectum.domain.records import dataclass
 
 Precision = Literal["moment", "day", "weekend", "week", "month", "quarter", "season", "year", "decade"]
 #: How often something recurs whose name does not say which one is meant.

@@ -5,10 +5,10 @@ then those that combine others. No form depends on another, so each can be read 
 """
 
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
 
+from recollectum.domain.records import dataclass
 from recollectum.text.time.calendar_forms import date_forms
 from recollectum.text.time.combined_forms import direction_forms, pair_forms, part_forms
 from recollectum.text.time.patterns import reduce_tokens

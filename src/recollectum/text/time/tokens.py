@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from typing import Literal
 
+from recollectum.domain.records import dataclass
 from recollectum.text.time.periods import Period, a_day, a_month
 from recollectum.text.time.words import vocabulary
 

@@ -5,11 +5,11 @@ import os
 import shutil
 import tarfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder, sync_file, sync_folder
 from recollectum.home.locks import Lock
 from recollectum.storage.copies import check_copy, copy_name, entries_in

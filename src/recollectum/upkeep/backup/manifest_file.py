@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from types import UnionType
 from typing import Any, TypeAlias, cast
 
 from recollectum.domain.errors import Damaged, InvalidInput, NotFound, SchemaNewer
+from recollectum.domain.records import dataclass
 from recollectum.home.files import read_regular, write_atomic
 from recollectum.storage.copies import KEYS_COPY, MAC, copy_name, is_authentic, is_vault_id, manifest_mac
 from recollectum.storage.engine import CATALOG

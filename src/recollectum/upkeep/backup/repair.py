@@ -1,11 +1,11 @@
 """Repairs a damaged vault: its readable rows become a new vault, and the old one is kept unchanged."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import StorageError
+from recollectum.domain.records import dataclass
 from recollectum.home.locks import Lock
 from recollectum.recall.index.verification import rebuild_index
 from recollectum.storage.engine import SalvageCounts

@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -13,6 +13,7 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
 from recollectum.domain.errors import Conflict, Damaged, InvalidInput, KeyProblem, NotFound
 from recollectum.domain.ids import Clock, IdMaker
+from recollectum.domain.records import dataclass
 from recollectum.home.files import make_private_folder
 from recollectum.home.keys.key_file import check_outside
 from recollectum.home.locks import Lock

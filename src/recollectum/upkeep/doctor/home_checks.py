@@ -5,12 +5,12 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
 from recollectum.domain.ids import Clock
+from recollectum.domain.records import dataclass
 from recollectum.home.locks import HUNG, Lock
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings

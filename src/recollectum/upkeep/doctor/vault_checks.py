@@ -1,11 +1,11 @@
 """Checks keys, orphan files and vaults: integrity, schema, index drift, duplicates and failed jobs."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import KeyProblem, RecollectumError, StorageError
 from recollectum.domain.memory import State
+from recollectum.domain.records import dataclass
 from recollectum.home.keys.holders import HolderKind
 from recollectum.recall.index.verification import check_index
 from recollectum.storage.engine import Inspection, VaultPlace

@@ -1,8 +1,9 @@
 """Replaces the master key of a home, and makes a new recovery code when there was one."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from recollectum.domain.records import dataclass
 from recollectum.home.keys.holders import HolderKind, KeyHolder
 from recollectum.home.keys.recovery import new_code
 from recollectum.storage.tables.catalog import backups_elsewhere

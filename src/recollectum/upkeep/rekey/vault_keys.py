@@ -2,11 +2,11 @@
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Busy, DiskFull, KeyProblem, StorageError
+from recollectum.domain.records import dataclass
 from recollectum.storage.engine import Progress
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.home_admin import HomeAdmin

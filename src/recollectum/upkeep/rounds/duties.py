@@ -3,12 +3,13 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import RecollectumError
+from recollectum.domain.records import dataclass
 from recollectum.settings.model import Settings
 from recollectum.storage.tables.catalog import rounds
 from recollectum.storage.tables.catalog.rounds import RoundRow

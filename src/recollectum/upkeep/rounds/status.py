@@ -1,10 +1,10 @@
 """Reports each round: its interval, last run, next run and result."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from recollectum.domain.records import dataclass
 from recollectum.settings.model import Settings
 from recollectum.storage.tables.catalog import rounds
 from recollectum.upkeep.home_admin import HomeAdmin

@@ -1,10 +1,11 @@
 """Does the work of each round in one vault; every task is idempotent."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session
 from recollectum.storage.tables.trail.sweeps import SweepState
 from recollectum.upkeep.rounds.timing import AT_LATEST

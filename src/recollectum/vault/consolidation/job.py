@@ -3,13 +3,14 @@
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from recollectum.domain.errors import ModelError, NotFound, StorageError
 from recollectum.domain.models.language_model import Prompt
 from recollectum.domain.notice import NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 from recollectum.models.language.port import LanguageModel
 from recollectum.policy.clock import ClockReading
 from recollectum.settings.model import ConsolidationSettings

@@ -1,7 +1,7 @@
 """Records a conversation and turns it into memories and proposals in one call."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput
@@ -10,6 +10,7 @@ from recollectum.domain.memory import Memory
 from recollectum.domain.message import Part, Role
 from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.proposal import Proposal
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, SessionKey
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx

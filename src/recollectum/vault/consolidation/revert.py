@@ -1,10 +1,11 @@
 """Reverts a consolidation run: forgets what it added and restores what it changed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
 from recollectum.domain.proposal import Act
+from recollectum.domain.records import dataclass
 from recollectum.policy.lifecycle import enter
 from recollectum.storage.tables.content import memories, versions
 from recollectum.storage.tables.learning import proposals, runs

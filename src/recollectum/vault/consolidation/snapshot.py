@@ -1,12 +1,12 @@
 """Loads what a consolidation starts from: unread messages, known memories and forgotten spans."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.memory import Memory, State
 from recollectum.domain.message import Message
 from recollectum.domain.proposal import Span
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, SessionKind, copied_to
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import is_current

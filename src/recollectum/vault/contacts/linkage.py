@@ -5,10 +5,10 @@ Unclear statements are kept apart: they lead to a question, and never to a wrong
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.contact import Address, AddressKind, Contact, ContactAddress
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.text.contacts.statements import Mention
 from recollectum.text.contacts.vocabulary import are_compatible, fold_name

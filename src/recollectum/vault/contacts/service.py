@@ -3,12 +3,12 @@
 import builtins
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.contact import Contact, Outcome, Resolved
 from recollectum.domain.memory import Memory
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading

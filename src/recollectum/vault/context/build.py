@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollectum.context.compiler import compile_context
 from recollectum.context.window import FARTHEST, calls_answered
@@ -12,6 +12,7 @@ from recollectum.domain.hit import Hit, SourceKind
 from recollectum.domain.learning import DEFAULT_AGENT
 from recollectum.domain.memory import Kind
 from recollectum.domain.message import Message, Role
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session
 from recollectum.policy.clock import ClockReading
 from recollectum.recall import pipeline

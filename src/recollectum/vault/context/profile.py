@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.access.caller import Scope
@@ -12,6 +11,7 @@ from recollectum.domain.context import Bullet, Profile
 from recollectum.domain.errors import StorageError
 from recollectum.domain.memory import Kind, Memory
 from recollectum.domain.proposal import RULES
+from recollectum.domain.records import dataclass
 from recollectum.models.language.port import LanguageModel
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading

@@ -3,12 +3,13 @@
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 
 from recollectum.domain.files.note import MAX_DEPTH
+from recollectum.domain.records import dataclass
 from recollectum.text.cleaning import clean
 from recollectum.text.ignore import IgnoreRules
 from recollectum.vault.files.text_files import (

@@ -3,12 +3,12 @@
 import os
 import re
 import stat
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.home.files import make_private_folder, write_atomic
 from recollectum.vault.files.text_files import UnreadableFile, read_bytes
 

@@ -5,13 +5,14 @@ import stat
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from recollectum.domain.files.transcript import TranscriptFile
 from recollectum.domain.message import Message
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session
 from recollectum.text.cleaning import clean
 from recollectum.vault.files.text_files import UnreadableFile

@@ -1,12 +1,13 @@
 """The types that writers accept: text that has passed the intake. Only this room creates them; a test enforces that."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NewType
 
 from recollectum.domain.memory import Kind
 from recollectum.domain.message import Message, ToolCall
 from recollectum.domain.proposal import Act, Finding
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, SessionKey
 from recollectum.domain.trust import Trust
 

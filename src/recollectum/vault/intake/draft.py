@@ -1,12 +1,12 @@
 """Defines what callers hand in for a memory, and checks its values."""
 
 import math
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import check_text, parse_enum
 from recollectum.domain.memory import MAX_CONTENT, Kind, KindName, check_key
+from recollectum.domain.records import dataclass
 
 MAX_PAGE = 1000
 

@@ -1,7 +1,7 @@
 """Defines what callers hand in for a message, and checks its values."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from recollectum.domain.errors import InvalidInput
@@ -18,6 +18,7 @@ from recollectum.domain.message import (
     text_of,
     trust_of_role,
 )
+from recollectum.domain.records import dataclass
 from recollectum.text.cleaning import clean, clean_json
 from recollectum.vault.intake.draft import check_aware
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 
 from recollectum.domain.memory import Kind
+from recollectum.domain.records import dataclass
 
 HEADINGS: dict[Kind, str] = {
     Kind.PREFERENCE: "Preferences",

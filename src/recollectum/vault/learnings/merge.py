@@ -3,12 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from hashlib import blake2b
 
 from recollectum.domain.learning import Learning, LearningConflict, Line
 from recollectum.domain.memory import Kind
+from recollectum.domain.records import dataclass
 from recollectum.text.terms.similarity import fingerprint, jaccard
 from recollectum.vault.learnings.document import LearningEntry, strip_line_ends
 

@@ -1,7 +1,7 @@
 """Stores a learning as a new memory, or renews, edits or forgets the known one."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date
 
 from recollectum.domain.access.owner import Owner
@@ -9,6 +9,7 @@ from recollectum.domain.event import EventType
 from recollectum.domain.ids import IdMaker
 from recollectum.domain.learning import Learning
 from recollectum.domain.memory import Kind, Memory, State
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust, least_trusted
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import Retention, active_times, enter, state_at

@@ -1,12 +1,13 @@
 """Writes one change of a memory: its row, its previous version, its index entries and its event."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollectum.domain.event import EventType
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import Memory, State
 from recollectum.domain.message import Json
+from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LIVE, Retention, due_at, due_step, enter
 from recollectum.recall.index.chunk_index import index_memory, reindex_memory

@@ -1,10 +1,11 @@
 """Shows what is known about memories: their versions and events, the messages they cite, and the totals of a vault."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollectum.domain.event import Event
 from recollectum.domain.memory import Citation, Memory, State, Version
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import citations, messages
 

@@ -1,12 +1,12 @@
 """Reads and saves the owner's hand-written MEMORY.md, which is part of every context."""
 
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.policy.actions import Action
 from recollectum.text.cleaning import clean
 from recollectum.vault.gate import operation

@@ -4,13 +4,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from recollectum.domain.files.note import Note, NoteFolder, SyncReport
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.notice import NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.chunk_index import index_note, reindex_note, rename_note
 from recollectum.recall.index.passages import note_hashes

@@ -12,10 +12,11 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple, cast
 
+from recollectum.domain.records import dataclass
 from recollectum.storage import encrypted_pages as pages
 from recollectum.vault.purge.matching import Matcher
 

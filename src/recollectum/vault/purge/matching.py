@@ -3,7 +3,8 @@
 import hashlib
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from recollectum.domain.records import dataclass
 
 #: An outline covers at most so many bytes of a sample.
 _WIDTH = 32

@@ -1,10 +1,11 @@
 """Selects the rows that a purge covers, by following the lineage of the named rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, messages, notes, transcripts
 from recollectum.storage.tables.erasure import erased_lineage as lineage

@@ -5,12 +5,13 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading
 
 #: The source name of all sessions that were imported by hand.

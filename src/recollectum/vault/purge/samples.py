@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from recollectum.domain.records import dataclass
 from recollectum.vault.purge.matching import Outline, OutlineKey
 
 MAX_SAMPLES = 12

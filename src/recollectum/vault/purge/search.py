@@ -4,10 +4,10 @@ import json
 import os
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from recollectum.domain.errors import StorageError
+from recollectum.domain.records import dataclass
 from recollectum.storage.copies import copy_name, is_database_name
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.tables.catalog import vaults

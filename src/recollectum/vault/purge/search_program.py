@@ -10,10 +10,11 @@ import stat
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.encrypted_pages import HEAD_BYTES, PageKeys, encrypted_page_size, may_be_changing
 from recollectum.vault.purge.contents import FileFindings, FileReader, SearchKeys
 from recollectum.vault.purge.matching import Matcher, Outline, OutlineKey

@@ -1,12 +1,13 @@
 """Previews and takes the life-cycle steps of memories that time has made due."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
+from recollectum.domain.records import dataclass
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LifecycleStep, Retention, due_at, due_step, enter

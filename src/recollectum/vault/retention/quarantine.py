@@ -1,13 +1,14 @@
 """Takes everything of one source out of recall and contexts, and releases it again."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import State
 from recollectum.domain.page import Page, cut_page
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import SessionKey
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading

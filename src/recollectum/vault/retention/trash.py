@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollectum.domain.access.caller import Scope
@@ -10,6 +10,7 @@ from recollectum.domain.errors import Conflict, InvalidInput, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
 from recollectum.domain.page import LAST_NUMBER, Page, cut_page, number_of
+from recollectum.domain.records import dataclass
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import check_restorable, due_at, due_step, enter, state_at

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from recollectum.context.asides import own_words
 from recollectum.context.fences import LASTING_MARK, RECALLED, SAID, SUMMARY
@@ -12,6 +12,7 @@ from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import State
 from recollectum.domain.message import Content, Message, Part, Role, text_of
 from recollectum.domain.proposal import Span
+from recollectum.domain.records import dataclass
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import LIVE

@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
@@ -11,6 +11,7 @@ from recollectum.domain.event import EventType
 from recollectum.domain.message import Message
 from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.page import Page, cut_page
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading

@@ -1,13 +1,14 @@
 """Summarises the older part of long conversations incrementally."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollectum.context.window import TRIGGER, VERBATIM, to_summarise
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.context import SHARES, PartKind
 from recollectum.domain.message import Message
 from recollectum.domain.notice import NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, Summary
 from recollectum.models.language.port import LanguageModel
 from recollectum.policy.actions import Action

@@ -4,13 +4,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from recollectum.domain.errors import Conflict, InvalidInput
 from recollectum.domain.files.transcript import FollowedPath, TranscriptFile, TranscriptReport
 from recollectum.domain.notice import NO_NOTICE, Notice
+from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import sessions, transcripts

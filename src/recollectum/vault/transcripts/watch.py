@@ -5,10 +5,10 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.files.transcript import TranscriptReport
+from recollectum.domain.records import dataclass
 from recollectum.settings.model import TranscriptSettings
 from recollectum.vault.files.text_files import UnreadableFile
 from recollectum.vault.files.transcript_files import BATCH_BYTES, open_regular_file

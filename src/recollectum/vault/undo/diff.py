@@ -1,11 +1,11 @@
 """Compares the memories of an earlier time with those of now."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
+from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import state_at
 from recollectum.storage.port import Tx

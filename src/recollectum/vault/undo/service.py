@@ -2,7 +2,6 @@
 
 import builtins
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
@@ -10,6 +9,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import Event, EventType
 from recollectum.domain.memory import Memory, State
+from recollectum.domain.records import dataclass
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx

@@ -1,13 +1,14 @@
 """Groups events into steps that are undone together, and writes the undo of each event."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollectum.domain.errors import Conflict, StepRefused
 from recollectum.domain.event import Event, EventType
 from recollectum.domain.memory import Memory, State
 from recollectum.domain.message import Json
+from recollectum.domain.records import dataclass
 from recollectum.policy.lifecycle import LIVE, Retention, due_at, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories

@@ -4,12 +4,12 @@ import gzip
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.records import dataclass
 
 #: Time formats of two well-known sets of conversations that `fromisoformat` does not parse.
 _FORMS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d (%a) %H:%M")

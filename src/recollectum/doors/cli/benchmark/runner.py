@@ -3,7 +3,6 @@
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.hit import Hit, RecallResult
 from recollectum.domain.message import Role
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import SessionKey
 from recollectum.doors.cli.benchmark.labelled_set import LabelledQuery, LabelledSet, LabelledUnit
 from recollectum.doors.cli.benchmark.metrics import score

@@ -5,7 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +15,7 @@ from recollectum.domain.message import Json, Message, Role, TokenCount, ToolCall
 from recollectum.domain.models.language_model import Piece, Prompt, Reply, Tool, Turn
 from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.proposal import RULES
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import SessionKey
 from recollectum.doors.cli.chat.tools import TOOLS, Toolbox, search_lines, with_call_ids
 from recollectum.vault.intake.new_message import NewMessage, check_message

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import KeyProblem, RecollectumError
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import SessionKey
 from recollectum.doors.cli.chat.agent import ChatAgent, ChatTurn, ReplySink
 from recollectum.doors.cli.chat.terminal_io import Ask

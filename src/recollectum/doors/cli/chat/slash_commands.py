@@ -1,7 +1,6 @@
 """Runs the slash commands of a chat."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollectum.domain.context import Context, PartKind
@@ -9,6 +8,7 @@ from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.hit import Hit
 from recollectum.domain.ids import is_id
 from recollectum.domain.memory import Memory
+from recollectum.domain.records import dataclass
 from recollectum.doors.cli.chat.conversation import Conversation
 from recollectum.doors.cli.chat.terminal_io import ask_text, ask_yes_no
 from recollectum.doors.cli.commands.memory.context import ledger_lines

@@ -1,13 +1,14 @@
 """Gives the model two tools, remember and recall, and none that deletes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import InvalidInput, RecollectumError
 from recollectum.domain.hit import Hit
 from recollectum.domain.message import Json, Message, ToolCall, ToolStatus
 from recollectum.domain.models.language_model import Tool
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import cast
+
+from recollectum.domain.records import dataclass
 
 _TEXT = """\
 // Written by `recollectum mcp install opencode`, and taken away by the same with --undo.

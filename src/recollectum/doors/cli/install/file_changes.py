@@ -3,12 +3,12 @@
 import contextlib
 import stat
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 from recollectum.doors.cli.install import jsonc, toml_tables
 from recollectum.doors.cli.install.agents import ConfigEntry, ConfigFile, ConfigFormat, is_ours
 from recollectum.home.files import explain, write_atomic

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, cast
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.records import dataclass
 
 _BLANK = re.compile(r"(?:[ \t\r\n\ufeff]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null")

@@ -3,13 +3,14 @@
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import wraps
 from typing import Annotated, Any, Concatenate, ParamSpec, cast
 
 import typer
 
 from recollectum.domain.access.owner import Owner, OwnerKind
+from recollectum.domain.records import dataclass
 from recollectum.doors.cli.terminal.errors import Misuse
 
 

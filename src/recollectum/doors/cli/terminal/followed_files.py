@@ -1,10 +1,10 @@
 """Reads followed files with progress, and shows what was read and what was left out."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from recollectum.domain.notice import Notice
+from recollectum.domain.records import dataclass
 from recollectum.doors.cli.terminal.flags import Run
 from recollectum.doors.cli.terminal.output import answer, note, plural, step_progress, tell
 from recollectum.doors.cli.terminal.sanitise import one_line

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.ids import derived_id
 from recollectum.domain.message import Message, Role
 from recollectum.domain.notice import NO_NOTICE, Notice, total
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, SessionKey
 from recollectum.domain.trust import Trust
 from recollectum.doors.mcp.client import CHANNEL

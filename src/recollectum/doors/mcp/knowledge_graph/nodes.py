@@ -7,12 +7,12 @@ is a join. Concurrent changes are resolved by the versions of the memories.
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from recollectum.domain.errors import Conflict, NotFound
 from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.page import every
+from recollectum.domain.records import dataclass
 from recollectum.text.cleaning import clean
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.kept_secrets import without_references

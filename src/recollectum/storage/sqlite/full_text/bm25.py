@@ -10,10 +10,10 @@ import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Matches
 from recollectum.text.terms.analyser import Phrase
 

@@ -1,11 +1,12 @@
 """Reads the rows of a damaged table that lie around its unreadable pages."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 import apsw
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Row
 from recollectum.storage.sqlite.integrity import UNREADABLE
 

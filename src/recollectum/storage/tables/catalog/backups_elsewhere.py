@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 from recollectum.storage.times import micros, moment
 

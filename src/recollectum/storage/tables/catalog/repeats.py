@@ -1,9 +1,9 @@
 """Reads and writes the repeats table of the catalog: idempotency keys and the stored result of each request."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.access.owner import Owner
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 from recollectum.storage.times import micros
 

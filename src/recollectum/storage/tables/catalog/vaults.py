@@ -1,9 +1,9 @@
 """Reads and writes the vaults table of the catalog: the file of each owner."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.access.owner import Owner
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment
 

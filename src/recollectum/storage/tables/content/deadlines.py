@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params, Tx
 from recollectum.storage.times import micros, micros_or_none
 

@@ -1,9 +1,9 @@
 """Reads and writes the imports table: the messages that each import added."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.page import number_of
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 from recollectum.storage.times import micros, moment
 

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import IntEnum
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.trail import meta
 from recollectum.storage.times import micros, moment

@@ -1,7 +1,6 @@
 """Reads and writes the receipts table of the catalog: signed records of purges, without content."""
 
-from dataclasses import dataclass
-
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Row, Tx
 
 _COLUMNS = "id, vault, state, body, signature"

@@ -1,8 +1,8 @@
 """Reads and writes the IVF tables: the centroids of a generation and the cell of each vector."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Row, Tx
 
 

@@ -1,9 +1,9 @@
 """Reads and writes the generations table: the embedder that recall uses now and the one being built."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment, moment_or_none
 

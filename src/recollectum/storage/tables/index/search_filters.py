@@ -1,11 +1,12 @@
 """Filters of a search: the conditions that each statement of `search` shares, and their parameters."""
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import Kind
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Params, Tx

@@ -1,11 +1,11 @@
 """Reads and writes the jobs table: a work queue in which a lease gives each job to one worker."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from recollectum.domain.page import AFTER_IDS
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment, moment_or_none
 

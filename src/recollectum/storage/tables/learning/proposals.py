@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.memory import Kind
 from recollectum.domain.page import AFTER_IDS
 from recollectum.domain.proposal import Act, Decision, Finding, Proposal, Span
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.times import micros, moment, moment_or_none

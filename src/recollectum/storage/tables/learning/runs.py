@@ -1,10 +1,10 @@
 """Reads and writes the runs table: consolidation runs and the effects that can revert them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.page import AFTER_IDS
 from recollectum.domain.proposal import Act
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 

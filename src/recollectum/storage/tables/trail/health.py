@@ -1,8 +1,8 @@
 """Counts what a check of a vault looks for: orphaned rows, lost rows, and memories of little value."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.trail import meta
 

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.memory import State
 from recollectum.domain.page import AFTER_IDS
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 

@@ -1,10 +1,10 @@
 """Reads and writes the sweeps table: the counts of each retention sweep."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from recollectum.domain.page import LAST_NUMBER
+from recollectum.domain.records import dataclass
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment
 

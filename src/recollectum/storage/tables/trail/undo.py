@@ -1,10 +1,11 @@
 """Reads and writes the memories before each change, and the events of each undo, which are in meta."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollectum.domain.event import Event, EventType
 from recollectum.domain.memory import Kind, Memory, State
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.tables.trail import events, meta

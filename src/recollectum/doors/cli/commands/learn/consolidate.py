@@ -1,12 +1,12 @@
 """`recollectum consolidate`: distils conversations into memories and proposals, after showing the cost."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recollectum.domain.notice import total
+from recollectum.domain.records import dataclass
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, tell, working

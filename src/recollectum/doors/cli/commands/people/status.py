@@ -1,7 +1,6 @@
 """`recollectum status`: reports where the home is, what its vaults hold, and who holds the key."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +9,7 @@ import typer
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.memory import State
+from recollectum.domain.records import dataclass
 from recollectum.doors.cli.commands.forget.lifecycle import explain_held_clock
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner

@@ -1,6 +1,6 @@
 """The coarse layer: made in steps, right about filters, and gone with what it was made from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import apsw
@@ -20,6 +20,7 @@ from recollectum.storage.tables.index import coarse as table
 from recollectum.storage.tables.index import generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState
 from tests.matrix.homes import START, Turning
+from tests.storage.statements import traced
 
 pytestmark = pytest.mark.slow
 
@@ -100,6 +101,25 @@ def test_with_all_lists_the_answer_is_the_exact_one(database: SqliteDatabase) ->
     for query in _QUERIES:
         assert matrix.near(query, scanned=_SIZE).best(20) == plain.near(query).best(20)
         assert matrix.near(query).of([7, _SIZE, 0]) == plain.near(query).of([7, _SIZE, 0])
+
+
+def test_a_new_process_reads_each_vector_once(database: SqliteDatabase) -> None:
+    _built(database)
+    generation = _generation(database)
+    plain = VectorMatrix(generation.id, _DIMENSIONS)
+    grouped = VectorMatrix(generation.id, _DIMENSIONS, scanned=_SCANNED)
+    with traced() as log:
+        other = SqliteDatabase(database.path, SqliteOptions())
+        pages, with_cells = (
+            log.of(lambda one=one: other.read(lambda tx: one.refresh(tx, generation))) for one in (plain, grouped)
+        )
+    other.close()
+    assert _scanned(grouped) < _SIZE == _scanned(plain)
+    assert _count_pages(with_cells) == _count_pages(pages) > _SIZE / 1024
+
+
+def _count_pages(statements: Sequence[str]) -> int:
+    return sum("FROM vectors" in one for one in statements)
 
 
 @pytest.mark.parametrize("count", [1, 30, 4000])

@@ -51,6 +51,12 @@ def ivf_status(tx: Tx, generation: Generation, size: int) -> IvfStatus:
     return IvfStatus(usable=usable, wanting=late >= ASSIGN_BATCH or not usable or _is_outgrown(layer, size))
 
 
+def expected_size(tx: Tx, generation: Generation) -> int:
+    """Return the number of vectors that a usable IVF index of a generation was built for; 0 without one."""
+    layer = coarse.find(tx, generation.id)
+    return layer.size if layer and ivf_status(tx, generation, layer.size).usable else 0
+
+
 def build_step(database: Database, generation: Generation, *, size: int, dimensions: int) -> bool:
     """Run the next build step of the IVF index of a generation with `size` vectors; return False when it is done."""
     layer = database.read(lambda tx: coarse.find(tx, generation.id))

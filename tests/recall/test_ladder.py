@@ -9,6 +9,7 @@ import pytest
 from recollectum.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.models.embedder import Purpose
+from recollectum.models.embedding.packages import MODEL_PACKAGES
 from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
 from tests.recall.homes import OWNER, beside, change, home, opened, rows, scripted
@@ -50,8 +51,9 @@ def test_who_chose_to_do_without_an_embedder_is_answered_by_words(place: Path) -
 
 @pytest.mark.feature("G11")
 def test_where_none_is_installed_it_answers_by_words_and_says_so(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # As on a machine without the package of the local model.
-    monkeypatch.setitem(sys.modules, "recollectum_gte_small", None)
+    # As on a machine without the packages of the local models.
+    for package in MODEL_PACKAGES:
+        monkeypatch.setitem(sys.modules, package.module, None)
     with home(place, settings={"embedding.provider": "auto"}) as r:
         vault = r.vault(OWNER)
         _fill(vault)

@@ -48,6 +48,14 @@ class LocalModel:
     tokenizer_sha256: str
     dimensions: int
     max_tokens: int
+    #: What to do when a file is missing or damaged.
+    cure: str = CURE
+
+
+def check_files(model: LocalModel) -> None:
+    """Raise ModelMissing, with the cure, unless both files of a model are those that were shipped."""
+    check_digest(model.model, model.model_sha256, model.cure)
+    check_digest(model.tokenizer, model.tokenizer_sha256, model.cure)
 
 
 class OnnxSession(Protocol):
@@ -90,27 +98,9 @@ class LoadedModel:
     tokenizer: Tokenizer
 
 
-def gte_small() -> LocalModel:
-    """Return the model that is installed as a separate package."""
-    try:
-        import recollectum_gte_small as files  # noqa: PLC0415 - an extra, which may not be there
-    except ImportError as error:
-        raise ModelMissing(f"the model gte-small is not installed; {CURE}") from error
-    return LocalModel(
-        name=files.NAME,
-        model=files.MODEL,
-        model_sha256=files.MODEL_SHA256,
-        tokenizer=files.TOKENIZER,
-        tokenizer_sha256=files.TOKENIZER_SHA256,
-        dimensions=files.DIMENSIONS,
-        max_tokens=files.MAX_TOKENS,
-    )
-
-
 def load_model(model: LocalModel, threads: int) -> LoadedModel:
     """Check the files and load them; raise ModelMissing if something is missing."""
-    check_digest(model.model, model.model_sha256, CURE)
-    check_digest(model.tokenizer, model.tokenizer_sha256, CURE)
+    check_files(model)
     return LoadedModel(_session(model.model, threads), _tokenizer(model.tokenizer, model.max_tokens))
 
 

@@ -119,6 +119,23 @@ def _chance(odds: float) -> float:
 #: By provider, model and digest of the embedder; None for search by words alone. Fitted on five labelled sets
 #: and on small vaults, with half of the questions foreign; docs/concepts/recall.md has the figures.
 CALIBRATIONS: Mapping[tuple[str, str, str] | None, Calibration] = {
+    # Fitted on locomo_dev, factconsolidation_6k and the small vaults alone.
+    ("local", "recollectum-embed", "1c69736704be486eba61abedc412607e750a4678ff66a82f50fd83295c9e697b"): Calibration(
+        answer=AnswerWeights(
+            constant=-19.78,
+            coverage=0.1002,
+            missing=2.044,
+            words=-0.2045,
+            fused=0.5274,
+            size=-1.077,
+            turns=1.793,
+            cosine=38.0,
+            mean=-11.5,
+            deviation=10.04,
+        ),
+        hit=HitWeights(constant=0.6437, rank=-2.058, fused=0.1005, behind=-0.6317),
+        floor=0.05,
+    ),
     ("local", "gte-small", "499e6a7a71f84964c95c3621a2ced3b14244b18005cd892894a83511085af6f9"): Calibration(
         answer=AnswerWeights(
             constant=-33.17,

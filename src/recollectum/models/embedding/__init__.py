@@ -4,6 +4,7 @@ port      the protocol of an embedder
 inputs    texts cleaned, cut and prefixed for a model
 vectors   unit length and half-precision encoding
 local     an ONNX model on this machine
+packages  the packages that carry a local model
 remote    a model behind an endpoint
 openai    OpenAI's dialect
 gemini    Gemini's dialect

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.models.embedding.vectors import need_numpy, to_unit_length
-from recollectum.models.onnx import LoadedModel, LocalModel, load_model
+from recollectum.models.onnx import LoadedModel, LocalModel, check_files, load_model
 from recollectum.text.cleaning import clean
 
 if TYPE_CHECKING:
@@ -54,6 +54,10 @@ class LocalEmbedder:
         for place, tokens in self._read(texts):
             means[place] = tokens.mean(axis=0)
         return to_unit_length(means)
+
+    def check(self) -> None:
+        """Raise ModelMissing, with the cure, unless the files of the model are those that were shipped."""
+        check_files(self._model)
 
     def close(self) -> None:
         """Free the memory; a later call loads the model again."""

@@ -1,27 +1,23 @@
 """Opens the embedder that the settings name; its model loads with the first text."""
 
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 
-from recollectum.domain.errors import ModelMissing, SettingsError
+from recollectum.domain.errors import SettingsError
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.domain.records import dataclass
 from recollectum.models.embedding import gemini, ollama, openai
 from recollectum.models.embedding.batching import BatchingEmbedder
 from recollectum.models.embedding.cache import CachedEmbedder, LatestVectors
 from recollectum.models.embedding.local import LocalEmbedder
+from recollectum.models.embedding.packages import find_package, local_is_installed
 from recollectum.models.embedding.port import Embedder
 from recollectum.models.embedding.remote import EmbeddingDialect, RemoteEmbedder
 from recollectum.models.http.client import Connect, JsonClient, KeyHeaders, connect, provider_access
 from recollectum.models.http.endpoint import endpoint
 from recollectum.models.limits.retry import RetryingEmbedder, RetryPolicy
-from recollectum.models.onnx import CURE, gte_small
 from recollectum.settings.model import EmbeddingSettings
 from recollectum.settings.registry import nearest
 
-#: The modules that `local` needs.
-LOCAL_PACKAGES = ("numpy", "onnxruntime", "tokenizers", "recollectum_gte_small")
-_LOCAL_MODEL = "gte-small"
 #: Tokens in one call: far below the providers' limits, and enough that the round trip does not matter.
 _CALL_TOKENS = 20_000
 
@@ -80,17 +76,13 @@ def open_embedder(
     return CachedEmbedder(found, LatestVectors(settings.query_cache_entries), purposes=[Purpose.QUERY])
 
 
-def local_is_installed() -> bool:
-    """Return whether the packages of the local embedder are installed, without importing them."""
-    return all(find_spec(name) for name in LOCAL_PACKAGES)
-
-
 def _bare(settings: EmbeddingSettings, environ: Mapping[str, str], connect: Connect) -> Embedder | None:
     match settings.provider:
         case "none":
             return None
         case "auto":
-            return _local(settings) if local_is_installed() else None
+            # A model that somebody named and that is not installed is an error, and not a reason to use none.
+            return _local(settings) if settings.model or local_is_installed() else None
         case "local":
             return _local(settings)
         case name if name in _PROVIDERS:
@@ -101,14 +93,7 @@ def _bare(settings: EmbeddingSettings, environ: Mapping[str, str], connect: Conn
 
 
 def _local(settings: EmbeddingSettings) -> Embedder:
-    if settings.model not in ("", _LOCAL_MODEL):
-        raise SettingsError(
-            f"embedding.model is {settings.model!r}, which the local embedder does not have; "
-            f"use {_LOCAL_MODEL!r}, or name its provider in embedding.provider"
-        )
-    if missing := [name for name in LOCAL_PACKAGES if not find_spec(name)]:
-        raise ModelMissing(f"the local embedder needs {' and '.join(missing)}; {CURE}")
-    return LocalEmbedder(gte_small(), threads=settings.threads)
+    return LocalEmbedder(find_package(settings.model).open(), threads=settings.threads)
 
 
 def _remote(name: str, settings: EmbeddingSettings, environ: Mapping[str, str], connect: Connect) -> Embedder:

@@ -47,6 +47,8 @@ class Embedders:
         self._embedder: Embedder | None = None
         #: The embedders of generations from before the settings changed; None for one that cannot be opened.
         self._others: dict[str, Embedder | None] = {}
+        #: Why some of them cannot be opened.
+        self._whys: dict[str, str] = {}
         self._why: str | None = None
 
     def get(self) -> tuple[Embedder | None, str | None]:
@@ -61,7 +63,7 @@ class Embedders:
     def of(self, identity: str) -> Embedder | None:
         """Return the embedder that made the vectors of a generation, if it can still be opened.
 
-        It is the current one, one that was given as an earlier one, the local one, or another model at the address of
+        It is the current one, one that was given as an earlier one, a local one, or another model at the address of
         the settings. Texts are sent nowhere else, whatever was allowed before.
         """
         configured, _ = self.get()
@@ -74,16 +76,20 @@ class Embedders:
                 self._others[identity] = self._before(identity)
             return self._others[identity]
 
+    def why_not(self, identity: str) -> str | None:
+        """Return why the embedder of a generation cannot be opened, with the cure, if `of` found out."""
+        with self._lock:
+            return self._whys.get(identity)
+
     def _before(self, identity: str) -> Embedder | None:
         made_by = EmbedderIdentity.from_text_key(identity)
-        if made_by is None:
+        if made_by is None or made_by.provider not in ("local", self._settings.provider):
             return None
-        before = replace(self._settings, provider="local", model="")
-        if made_by.provider == self._settings.provider:
-            before = replace(self._settings, model=made_by.model, dimensions=made_by.dimensions)
+        before = replace(self._settings, provider=made_by.provider, model=made_by.model, dimensions=made_by.dimensions)
         try:
             found = self._opens(before, self._environ)
-        except (ModelError, SettingsError):
+        except (ModelError, SettingsError) as error:
+            self._whys[identity] = f"{made_by.model}, which made it, is missing: {error}"
             return None
         if found is None or found.identity.text_key() == identity:
             return found

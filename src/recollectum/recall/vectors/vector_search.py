@@ -147,6 +147,8 @@ class VectorSearch:
                 "give this one the same settings, or open the home again to make it for this one"
             )
         why = "the index is being rebuilt for another model, so only words were compared"
+        if standing.current and (missing := self._embedders.why_not(standing.current.identity)):
+            why = f"{why}; {missing}"
         return f"{why}; the last try ended with: {self._building.trouble}" if self._building.trouble else why
 
     def _catch_up(self, database: Database) -> int:

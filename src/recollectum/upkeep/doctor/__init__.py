@@ -2,6 +2,7 @@
 
 examination   runs all checks and lists the findings
 home_checks   findings; permissions, disk space, locks, leftovers
+model_checks  the embedding model and its files
 place_checks  a home on a network file system or in a synced folder
 vault_checks  keys, orphan files, integrity of each vault
 """

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from recollectum.domain.access.owner import Owner
 from recollectum.policy.clock import ClockReading
 from recollectum.settings.model import Settings
-from recollectum.upkeep.doctor import home_checks, place_checks, vault_checks
+from recollectum.upkeep.doctor import home_checks, model_checks, place_checks, vault_checks
 from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, fine
 from recollectum.upkeep.home_admin import HomeAdmin
 
@@ -34,6 +34,7 @@ def examine(
         *home_checks.unfinished(home, clock, fix=fix),
         *home_checks.backups(home, clock),
         *home_checks.erasures(admin.catalog),
+        *model_checks.embedding_model(settings.embedding),
         *vault_checks.catalog_age(admin, fix=fix),
         *vault_checks.orphans(admin, fix=fix),
         *(vault_checks.base(admin) if deep and owners is None else ()),

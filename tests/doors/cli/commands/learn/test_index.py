@@ -45,7 +45,7 @@ def test_vectors_are_made_made_again_and_put_back() -> None:
     assert status[:4] == [
         "pieces      2",
         "by meaning  on",
-        "model       gte-small (local)",
+        "model       recollectum-embed (local)",
         "vectors     2, up to date",
     ]
     ok("remember", "Lentils for dinner")
@@ -56,7 +56,7 @@ def test_vectors_are_made_made_again_and_put_back() -> None:
     add_previous_generation("user:ada")
     assert "before      old-model (elsewhere); `recollectum index rollback` goes back" in ok("index", "status").out
     assert "model       old-model (elsewhere)" in ok("index", "rollback").out
-    assert "model       gte-small (local)" in ok("index", "rollback").out
+    assert "model       recollectum-embed (local)" in ok("index", "rollback").out
 
 
 @pytest.mark.usefixtures("local")

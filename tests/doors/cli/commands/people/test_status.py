@@ -187,3 +187,26 @@ def test_a_folder_with_other_things_is_no_place_for_a_home(tmp_path: Path, line:
     )
     assert [path.name for path in folder.iterdir()] == ["letter.txt"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "shown"),
+    [
+        ("auto", "", "recollectum-embed (local)"),
+        ("local", "gte-small", "gte-small (local)"),
+        ("none", "", None),
+        ("local", "nonesuch", None),
+    ],
+)
+def test_status_and_doctor_name_the_model_that_computes_vectors(
+    monkeypatch: pytest.MonkeyPatch, provider: str, model: str, shown: str | None
+) -> None:
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", provider)
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__MODEL", model)
+    ok("init")
+    assert ok("status", "--json").json["embedding_model"] == shown
+    assert f"by meaning     {shown or 'off; see: recollectum doctor'}" in ok("status").out
+    said = [one["words"] for one in call("doctor", "--json").json["findings"] if one["topic"] == "search by meaning"]
+    assert len(said) == 1
+    named = shown.removesuffix(" (local)") + " on this machine" if shown else model or "embedding.provider is none"
+    assert named in said[0]

@@ -73,17 +73,20 @@ def status(
         holder = recollectum.encryption().holder() if recollectum.caller.operator else None
         project = _project_status(recollectum)
         reserve = _size(recollectum.home.reserve_file)
+        model = _embedding_model(recollectum)
         document = {
             "home": recollectum.home.root,
             "version": installed_version(),
             "user": format_owner(owner),
             "vault": inside,
+            "embedding_model": model,
             "encryption": holder,
             "project": project,
             "reserve_bytes": reserve,
         }
         home = [("home", recollectum.home.root), ("version", installed_version()), ("user", format_owner(owner))]
-        lines = listing([*home, *_vault_lines(inside), *_home_lines(holder, project, reserve)])
+        meaning = ("by meaning", model or "off; see: recollectum doctor")
+        lines = listing([*home, *_vault_lines(inside), meaning, *_home_lines(holder, project, reserve)])
     answer(run, document, lines)
     if reading and reading.held:
         note(explain_held_clock(reading))
@@ -97,6 +100,12 @@ def installed_version() -> str:
     from importlib.metadata import version  # noqa: PLC0415
 
     return version("recollectum")
+
+
+def _embedding_model(recollectum: "Recollectum") -> str | None:
+    """Return the model that computes vectors, and its provider; None if only words are compared."""
+    embedder = recollectum.embedder
+    return f"{embedder.identity.model} ({embedder.identity.provider})" if embedder else None
 
 
 def _existing(recollectum: "Recollectum", owner: "Owner") -> "Vault | None":

@@ -6,9 +6,8 @@ words compete if they match the question nearly equally well.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from itertools import takewhile
 
 from recollectum.domain.records import dataclass
 from recollectum.text.terms.analyser import QueryTerm
@@ -133,13 +132,15 @@ def order_by_recency(
     if order is TimeOrder.UNKNOWN:
         return numbers
     free = [bool(one.asked) for one in statements]
+    # Made once: each statement is compared with many others.
+    terms = {one.number: frozenset(one.words) for one in statements}
     for place, one in enumerate(statements):
         if not free[place]:
             continue
         places = [place] + [
             other
             for other in range(place + 1, len(statements))
-            if free[other] and _compete(one, statements[other], asked)
+            if free[other] and _compete(one, statements[other], asked, terms)
         ]
         for seat, number in zip(places, _REORDER[order]([statements[seat] for seat in places]), strict=True):
             numbers[seat] = number
@@ -167,17 +168,20 @@ _REORDER: dict[TimeOrder, Callable[[Iterable[DatedStatement]], list[int]]] = {
 }
 
 
-def _compete(better: DatedStatement, other: DatedStatement, asked: AskedWords) -> bool:
+_Terms = Mapping[int, frozenset[str]]
+
+
+def _compete(better: DatedStatement, other: DatedStatement, asked: AskedWords, terms: _Terms) -> bool:
     """Return whether two statements say the same of the same subject, with another value."""
     if better.asked.isdisjoint(other.asked):
         return False
     if not better.is_single or not other.is_single:
-        return _same_topic(better, other)
+        return _same_topic(better, other, terms)
     if better.whole != other.whole:
         return False
     begin, end = _frame(better.words, other.words)
     if begin + end < SAME_FRAME * min(len(better.words), len(other.words)):
-        return _match_equally(better, other, asked)
+        return _match_equally(better, other, asked, terms)
     if _other_relation(better.words, other.words, begin, end):
         return False
     frame = frozenset(better.words[:begin] + better.words[len(better.words) - end :])
@@ -194,17 +198,18 @@ def _has_relation(frame: frozenset[str], asked: AskedWords) -> bool:
     return asked.terms <= frame or not frame <= STOP_WORDS | asked.terms
 
 
-def _same_topic(one: DatedStatement, other: DatedStatement) -> bool:
+def _same_topic(one: DatedStatement, other: DatedStatement, terms: _Terms) -> bool:
     if one.asked != other.asked:
         return False
-    terms, others = frozenset(one.words), frozenset(other.words)
-    return len(terms & others) >= SAME_TOPIC * len(terms | others)
+    mine, its = terms[one.number], terms[other.number]
+    shared = len(mine & its)
+    return shared >= SAME_TOPIC * (len(mine) + len(its) - shared)
 
 
-def _match_equally(better: DatedStatement, other: DatedStatement, asked: AskedWords) -> bool:
+def _match_equally(better: DatedStatement, other: DatedStatement, asked: AskedWords, terms: _Terms) -> bool:
     """Return whether both have the same words of the question, or all its names, and are about as near to it."""
     if better.nearness is None or other.nearness is None:
-        return _same_topic(better, other)
+        return _same_topic(better, other, terms)
     named = asked.names and asked.names <= better.asked & other.asked
     if better.asked != other.asked and not named:
         return False
@@ -222,7 +227,12 @@ def _frame(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    count = 0
+    for mine, its in zip(one, other, strict=False):
+        if mine != its:
+            break
+        count += 1
+    return count
 
 
 def _other_relation(one: Sequence[str], other: Sequence[str], begin: int, end: int) -> bool:

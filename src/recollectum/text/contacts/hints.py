@@ -20,6 +20,11 @@ _NAMED = re.compile(
     r"|\b(?:i|we|everybody|everyone)\s+calls?\b)"
 )
 _OWNED = re.compile(r"(?i:\b(?:my|our|have|has)\b|(?:user|owner|person)['\u2019]s)")
+# One of these parts is in every plain text in which a pattern finds something. Looking for them is much faster.
+_PARTS_OF_NAMED = ("number", "call", "known as", "nickname", "goes by", "short for", "aka", "a.k.a")
+_PARTS_OF_OWNED = ("my", "our", "have", "has", "'s")
+_PARTS_OF_ADDRESS = ("@", "0", "+", "(")
+_DIGIT = re.compile("[0-9]")
 _WORDS = re.compile(r"[a-z]+")
 _RELATED_WORDS = frozenset(word for relation in RELATIONS for word in _WORDS.findall(relation)[-1:])
 
@@ -28,14 +33,24 @@ def may_mention(text: str, key: str | None = None) -> bool:
     """Return whether a text may tell of a person or an address; False is certain."""
     if len(text) > LONGEST:
         return False
-    if not (_OWNED.search(text) or _NAMED.search(text) or "@" in text or any(map(str.isdigit, text))):
+    if text.isascii():
+        digits, flat = _DIGIT.search(text) is not None, text
+    else:
+        digits, flat = any(map(str.isdigit, text)), strip_accents(unicodedata.normalize("NFC", text))
+        if not (digits or "@" in text or _OWNED.search(text) or _NAMED.search(text)):
+            return False
+    lower = flat.lower()
+    if _finds(_NAMED, flat, lower, _PARTS_OF_NAMED) or _finds(_ADDRESS, flat, lower, _PARTS_OF_ADDRESS):
+        return True
+    if digits and _DIGITS.search(flat) and (CALLED.search(flat) or KEY.fullmatch(key or "")):
+        return True
+    return _finds(_OWNED, flat, lower, _PARTS_OF_OWNED) and any(map(_is_relation, _WORDS.findall(flat.casefold())))
+
+
+def _finds(pattern: re.Pattern[str], text: str, lower: str, parts: tuple[str, ...]) -> bool:
+    if text.isascii() and not any(part in lower for part in parts):
         return False
-    flat = strip_accents(text if text.isascii() else unicodedata.normalize("NFC", text))
-    if _ADDRESS.search(flat) or _NAMED.search(flat):
-        return True
-    if _DIGITS.search(flat) and (CALLED.search(flat) or KEY.fullmatch(key or "")):
-        return True
-    return bool(_OWNED.search(flat)) and any(map(_is_relation, _WORDS.findall(flat.casefold())))
+    return pattern.search(text) is not None
 
 
 def strip_accents(text: str) -> str:

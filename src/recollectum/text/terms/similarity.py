@@ -64,14 +64,16 @@ def _folded(text: str) -> str:
 def _said(text: str) -> list[str]:
     """Return the words, numbers and symbols of a text that carry meaning."""
     folded = _folded(text)
-    words = [word for word in _WORDS.findall(_VANISHING.sub("", folded).replace("−", "-")) if _counts(word)]
+    found = _WORDS.findall(_VANISHING.sub("", folded).replace("−", "-"))
+    words = [word for word in found if len(word) > 1 or _counts(word)]
     kept = [word for word in words if word not in _FILLERS]
     # At the end it is no article: "vitamin A" is not "vitamin".
     return [*kept, "a"] if kept and words[-1] == "a" else kept
 
 
 def _counts(word: str) -> bool:
-    if len(word) > 1 or word in _TELLING:
+    """Return whether a word of one character carries meaning."""
+    if word in _TELLING:
         return True
     return word != _BACKTICK and not unicodedata.category(word).startswith(_SILENT)
 

@@ -1,5 +1,6 @@
 """Writes one change of a memory: its row, its previous version, its index entries and its event."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,6 +18,7 @@ from recollectum.storage.tables.content import citations, memories, served, vers
 from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.learning import forgotten_spans, proposals
 from recollectum.storage.tables.trail import events, quarantines
+from recollectum.storage.tables.trail.quarantines import Quarantine
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.intake.admitted import AdmittedText
 from recollectum.vault.intake.kept_secrets import queue_secret_deletion
@@ -150,14 +152,16 @@ def apply_quarantine(
     *,
     agent: str | None = None,
     message_id: str | None = None,
+    standing: Sequence[Quarantine] | None = None,
 ) -> Memory:
     """Return the memory as written, or quarantined when its source is.
 
-    The source is the caller, the `agent` and the message; where the memory came from before does not count.
+    The source is the caller, the `agent` and the message; where the memory came from before does not count. `standing`
+    are the quarantines that are not released, if they are loaded.
     """
     if memory.state is not State.ACTIVE:
         return memory
-    for one in quarantines.standing_ones(change.tx):
+    for one in quarantines.standing_ones(change.tx) if standing is None else standing:
         said_by = (f"author:{change.actor}", f"agent:{agent}")
         if one.source in said_by or (message_id and quarantines.holder(change.tx, message_id) == one.id):
             quarantines.add_memory(change.tx, one.id, memory.id)

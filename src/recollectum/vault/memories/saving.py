@@ -1,5 +1,6 @@
 """Turns an admitted draft into a new memory, a new version under its key, or a renewal of a duplicate."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,6 +13,8 @@ from recollectum.policy.duplicates import find_duplicate, is_same_time, later_de
 from recollectum.policy.lifecycle import LIVE, active_times, enter
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, messages, sessions
+from recollectum.storage.tables.trail import quarantines
+from recollectum.storage.tables.trail.quarantines import Quarantine
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.intake.admitted import AdmittedMemory
 from recollectum.vault.intake.kept_secrets import queue_secret_deletion
@@ -21,8 +24,25 @@ from recollectum.vault.memories.changes import apply_quarantine
 from recollectum.vault.runtime import VaultRuntime
 
 
-def save_draft(tx: Tx, draft: AdmittedMemory, reading: ClockReading, runtime: VaultRuntime) -> SaveResult:
-    """Save an admitted draft as a new memory, a new version or a renewal; nothing is stored twice or lost."""
+def save_drafts(
+    tx: Tx, drafts: Iterable[AdmittedMemory], reading: ClockReading, runtime: VaultRuntime
+) -> list[SaveResult]:
+    """Save admitted drafts; see `save_draft`."""
+    standing = quarantines.standing_ones(tx)
+    return [save_draft(tx, draft, reading, runtime, standing) for draft in drafts]
+
+
+def save_draft(
+    tx: Tx,
+    draft: AdmittedMemory,
+    reading: ClockReading,
+    runtime: VaultRuntime,
+    standing: Sequence[Quarantine] | None = None,
+) -> SaveResult:
+    """Save an admitted draft as a new memory, a new version or a renewal; nothing is stored twice or lost.
+
+    `standing` are the quarantines that are not released, if they are loaded.
+    """
     expires_at = _deadline(draft, reading.now)
     trust = check_shared_trust(runtime.gate.owner, _least_trust(tx, draft))
     mark = fingerprint(draft.content)
@@ -38,7 +58,8 @@ def save_draft(tx: Tx, draft: AdmittedMemory, reading: ClockReading, runtime: Va
     else:
         new = _new_memory(draft, expires_at, trust, reading.now, runtime)
         outcome, saved = SaveOutcome.CREATED, changes.add(change, new, draft.content, mark)
-    kept = apply_quarantine(change, saved, runtime.retention, agent=draft.agent, message_id=draft.message_id)
+    source = {"agent": draft.agent, "message_id": draft.message_id}
+    kept = apply_quarantine(change, saved, runtime.retention, **source, standing=standing)
     return SaveResult(kept, outcome)
 
 

@@ -35,7 +35,7 @@ from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.memories import changes
 from recollectum.vault.memories.changes import apply_quarantine
 from recollectum.vault.memories.history import History, citations_of
-from recollectum.vault.memories.saving import save_draft
+from recollectum.vault.memories.saving import save_drafts
 from recollectum.vault.memories.tool_use import record_tool_use, tool_use_message
 from recollectum.vault.service import Service, VaultService
 
@@ -276,7 +276,7 @@ class Memories(VaultService):
             use, message = spoken
             source = record_tool_use(tx, use, message, reading, self._runtime)
             admitted = [draft.said_in(source, use.agent) for draft in admitted]
-        return [save_draft(tx, draft, reading, self._runtime) for draft in admitted]
+        return save_drafts(tx, admitted, reading, self._runtime)
 
     def _move(self, memory_id: str, to: State) -> Memory:
         def change(tx: Tx, reading: ClockReading) -> Memory:

@@ -33,6 +33,9 @@ _LAST_BY = """
      ORDER BY memories.number
 """
 
+# Made once: `json.dumps` makes one for each text.
+_ENCODER = json.JSONEncoder(sort_keys=True)
+
 
 def add(
     tx: Tx,
@@ -55,7 +58,7 @@ def add(
             "subject_id": subject_id,
             "actor": actor,
             "state": state.value if state else None,
-            "payload": json.dumps(payload, sort_keys=True) if payload else None,
+            "payload": _ENCODER.encode(payload) if payload else None,
         },
     )
 

@@ -14,7 +14,7 @@ from recollectum.recall.index.chunk_index import index_message
 from recollectum.recall.vectors.quantisation import quantise
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, sessions
-from recollectum.storage.tables.index import chunk_neighbours, chunks, generations, vectors
+from recollectum.storage.tables.index import chunks, generations, vectors
 from recollectum.storage.tables.index.generations import GenerationState
 from recollectum.text.tokens import estimate
 from tests.crashes.homes import only_vault
@@ -52,7 +52,6 @@ def _write(tx: Tx, generation: int, texts: Sequence[str], rows: Sequence[bytes],
     assert last - before == len(texts)
     vectors.add(tx, generation, zip(range(before + 1, last + 1), rows, strict=True))
     chunks.judge(tx, ((number, 8, number % 2 == 0, 0.0) for number in range(before + 1, last + 1)))
-    chunk_neighbours.store(tx, range(before + 1, last + 1))
     generations.advance(tx, generation, last)
 
 

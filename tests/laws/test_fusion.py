@@ -1,16 +1,25 @@
-"""Laws of the ranking: a better reason never ranks lower, the order is whole, and neighbours only draw their own."""
+"""Laws of the ranking: a better reason never ranks lower, the order is whole, and turns gain only within a dialogue."""
 
+import random
+import sys
 from itertools import pairwise
+from types import FrameType
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recollectum.recall.scoring import (
-    NEIGHBOUR_WEIGHT,
+    AFTER_TURNS,
+    AFTER_WEIGHT,
+    BEFORE_DECAY,
+    BEFORE_TURNS,
+    BEFORE_WEIGHT,
+    SESSION_WEIGHT,
     FusedScore,
     SearchCandidate,
-    boost_by_neighbours,
+    TurnPlace,
+    boost_by_context,
     fuse_scores,
 )
 
@@ -35,6 +44,7 @@ def _candidates(draw: st.DrawFn, least: int = 0, most: int = 12) -> list[SearchC
             told=draw(st.none() | st.integers(0, 200)),
             echo=draw(st.sampled_from([0.0, 0.5, 1.0])),
             when=draw(st.sampled_from([0.0, 0.5, 1.0])),
+            assistant=draw(st.booleans()),
             importance=draw(st.sampled_from([0.0, 0.5, 1.0])),
             distrust=draw(st.integers(0, 3)),
         )
@@ -110,6 +120,7 @@ def test_a_further_reason_never_lowers_a_candidate(candidates: list[SearchCandid
                 one._replace(named=True),
                 one._replace(named=True, own=True),
                 one._replace(when=1.0),
+                one._replace(assistant=False),
                 one._replace(importance=1.0),
                 one._replace(echo=0.0),
                 one._replace(distrust=0),
@@ -135,20 +146,85 @@ def test_the_reasons_are_what_was_added(candidates: list[SearchCandidate]) -> No
         assert one.score == pytest.approx(base[one.number] + sum(value for _, value in one.added))
 
 
-@given(_candidates(), st.data())
-def test_a_turn_gains_from_its_neighbours_what_the_arms_think_of_them(
-    candidates: list[SearchCandidate], data: st.DataObject
+_CONTEXT = {"before", "after", "session"}
+_PLACES = st.builds(TurnPlace, st.sampled_from(["ses_1", "ses_2"]), st.integers(1, 16), st.sampled_from(["Ann", "Ben"]))
+
+
+@st.composite
+def _dialogues(draw: st.DrawFn) -> tuple[list[FusedScore], dict[int, TurnPlace]]:
+    """A ranking, with the places of some of its candidates; several chunks may have one place."""
+    ranked = _ranked(draw(_candidates(most=16)))
+    places = {one.number: draw(st.none() | _PLACES) for one in ranked}
+    return ranked, {number: place for number, place in places.items() if place}
+
+
+def _strongest(ranked: list[FusedScore], places: dict[int, TurnPlace], of: TurnPlace, steps: range) -> dict[int, float]:
+    """The strength of the best match at each of these distances from a turn, in its session."""
+    found: dict[int, float] = {}
+    for one in ranked:
+        place = places.get(one.number)
+        if place and place.session == of.session and (step := place.position - of.position) in steps and step:
+            found[step] = max(found.get(step, 0.0), one.base)
+    return found
+
+
+@given(_dialogues())
+def test_a_turn_gains_from_the_best_matches_before_it_after_it_and_elsewhere_in_its_session(
+    dialogue: tuple[list[FusedScore], dict[int, TurnPlace]],
 ) -> None:
-    ranked, scale = fuse_scores(candidates)
-    base = {one.number: one.base for one in ranked} | {2000: scale.base(None, 0.0, turn=True)}
-    beside = {one.number: data.draw(st.lists(st.sampled_from([*base, 3000]), max_size=2)) for one in ranked}
-    drawn = boost_by_neighbours(ranked, beside, base)
-    assert drawn == sorted(drawn, key=lambda one: (-one.score, -one.number))
-    before = {one.number: one for one in ranked}
-    for one in drawn:
-        gain = NEIGHBOUR_WEIGHT * sum(base.get(number, 0.0) for number in beside[one.number])
-        assert one.score == pytest.approx(before[one.number].score + gain)
-        assert dict(one.added).get("near", 0.0) == pytest.approx(gain)
+    ranked, places = dialogue
+    old = {one.number: one for one in ranked}
+    boosted = boost_by_context(ranked, places)
+    assert boosted == sorted(boosted, key=lambda one: (-one.score, -one.number))
+    assert sorted(_order(boosted)) == sorted(old)
+    for one in boosted:
+        gains = {name: value for name, value in one.added if name in _CONTEXT}
+        assert all(value > 0 for value in gains.values())
+        assert one.base == old[one.number].base
+        assert one.added[: len(old[one.number].added)] == old[one.number].added
+        assert one.score == pytest.approx(old[one.number].score + sum(gains.values()))
+        place = places.get(one.number)
+        if place is None or len({two.author for two in places.values() if two.session == place.session}) < 2:
+            assert not gains
+            continue
+        before = _strongest(ranked, places, place, range(-BEFORE_TURNS, 0))
+        after = _strongest(ranked, places, place, range(1, AFTER_TURNS + 1))
+        session = _strongest(ranked, places, place, range(-20, 21))
+        decayed = [value * BEFORE_DECAY ** (-step - 1) for step, value in before.items()]
+        assert gains.get("before", 0.0) == pytest.approx(BEFORE_WEIGHT * max(decayed, default=0.0))
+        assert gains.get("after", 0.0) == pytest.approx(AFTER_WEIGHT * max(after.values(), default=0.0))
+        assert gains.get("session", 0.0) == pytest.approx(SESSION_WEIGHT * max(session.values(), default=0.0))
+
+
+@given(_dialogues(), st.randoms(use_true_random=False))
+def test_what_a_turn_gains_does_not_depend_on_the_order_of_arrival(
+    dialogue: tuple[list[FusedScore], dict[int, TurnPlace]], chance: random.Random
+) -> None:
+    ranked, places = dialogue
+    arrived, placed = ranked.copy(), list(places.items())
+    chance.shuffle(arrived)
+    chance.shuffle(placed)
+    assert boost_by_context(arrived, dict(placed)) == boost_by_context(ranked, places)
+
+
+def test_the_work_for_a_long_dialogue_grows_with_its_length_alone() -> None:
+    def steps(turns: int) -> int:
+        looked = 0
+
+        def count(_frame: FrameType, event: str, _argument: object) -> None:
+            nonlocal looked
+            looked += event in {"call", "c_call"}
+
+        ranked = _ranked([_plain(number, None, number % 7) for number in range(turns)])
+        places = {number: TurnPlace("ses_1", number, f"P{number % 2}") for number in range(turns)}
+        sys.setprofile(count)
+        try:
+            boost_by_context(ranked, places)
+        finally:
+            sys.setprofile(None)
+        return looked
+
+    assert steps(2_000) < 12 * steps(200)
 
 
 def test_nothing_and_one_are_fine() -> None:
@@ -156,4 +232,4 @@ def test_nothing_and_one_are_fine() -> None:
     assert _order(_ranked([_plain(7, None, 0.0)])) == [7]
     assert _ranked([_plain(7, 0.5, 3.0)])[0].score == 0
     assert _order(_ranked([_plain(1, 0.5, 3.0), _plain(2, 0.5, 3.0)])) == [2, 1]
-    assert boost_by_neighbours([], {}, {}) == []
+    assert boost_by_context([], {}) == []

@@ -8,7 +8,6 @@ import pytest
 from recollectum.domain.message import Role
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
-from recollectum.recall.ranking import load_neighbours
 from recollectum.storage.engine import VAULT
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.migrate import shipped
@@ -37,11 +36,6 @@ def _both(tx: Tx) -> tuple[dict[int, Evidence], dict[int, Evidence]]:
     return search.evidence(tx, numbers, params, filtered=False), search.evidence(tx, numbers, params, filtered=True)
 
 
-def _known(tx: Tx) -> tuple[dict[int, Evidence], dict[int, list[int]]]:
-    known = _both(tx)[0]
-    return known, load_neighbours(tx, known.values())[0]
-
-
 def test_without_a_filter_the_same_is_known_from_fewer_rows(place: Path, clock: Turning) -> None:
     with opened(place, None, clock=clock) as vault:
         _fill(vault)
@@ -49,6 +43,14 @@ def test_without_a_filter_the_same_is_known_from_fewer_rows(place: Path, clock: 
         quick, full = database.read(_both)
         assert quick == full
         assert {one.trust for one in quick.values()} == {Trust.OWNER, Trust.ASSISTANT, Trust.TOOL}
+        turns = [one for one in quick.values() if one.source == "sessions"]
+        assert {(one.position, one.role) for one in turns} == {
+            (1, "user"), (2, "user"), (3, "assistant"), (4, "tool"), (5, "user"), (6, "user")
+        }  # fmt: skip
+        assert len({one.session for one in turns}) == 1
+        assert {(one.session, one.position, one.role) for one in quick.values() if one.source == "memories"} == {
+            (None, None, None)
+        }
         # What has expired is no answer.
         assert len(quick) == len(rows(place, "SELECT 1 FROM chunks")) - 1
 
@@ -59,14 +61,12 @@ def test_an_older_vault_gets_it_by_the_step_to_this_schema(place: Path, clock: T
     (step,) = (one for one in shipped(VAULT) if one.name == "evidence")
     fill = step.sql[step.sql.index("UPDATE chunks") :]
     with beside(place) as database:
-        known, apart = database.read(_known)
-        assert all(one.beside is None for one in known.values()), "without an embedder nobody has looked"
-        assert apart
+        known, _ = database.read(_both)
         database.write(lambda tx: tx.run(f"UPDATE chunks SET {_COLUMNS}", {}))
         # Without it a turn is looked up as anything else is.
         assert database.read(_both)[0] == known
         database.write(lambda tx: tx.run(fill, {}))
-        assert database.read(_known) == (known, apart)
+        assert database.read(_both)[0] == known
         database.write(lambda tx: tx.run("UPDATE sessions SET imported = 1", {}))
         database.write(lambda tx: tx.run(fill, {}))
         quick, full = database.read(_both)

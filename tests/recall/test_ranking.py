@@ -36,24 +36,29 @@ def _asked(tx: Tx, query: str, size: int = SIZE) -> tuple[ParsedQuestion, Candid
 
 def _ranked(tx: Tx, query: str, size: int) -> tuple[CandidatePool, Ranking]:
     question, arms = _asked(tx, query, size)
-    return arms, rank_candidates(tx, question, arms)
+    return arms, rank_candidates(question, arms)
 
 
-def _many(vault: Vault, count: int) -> None:
-    """Turns by many speakers that match the better the later they come."""
+def _many(vault: Vault, count: int, *, apart: bool = False) -> None:
+    """Turns by many speakers that match the better the later they come; in one session, or in one for each speaker."""
     said = [
         NewMessage(
             role="user", speaker=f"P{number % 7}", content=f"boat {number} " + "sail " * (number % 40) + "at sea"
         )
         for number in range(count)
     ]
-    vault.sessions.open().add_many(said)
+    if not apart:
+        vault.sessions.open().add_many(said)
+        return
+    for speaker in range(7):
+        vault.sessions.open(channel=f"of P{speaker}").add_many(said[speaker::7])
 
 
 @pytest.mark.feature("G11")
 def test_the_head_is_the_same_as_if_everything_were_looked_up(place: Path) -> None:
     with opened(place, None) as vault:
-        _many(vault, 300)
+        # In a dialogue, a weak match gains from a strong one before it.
+        _many(vault, 300, apart=True)
     with beside(place) as database:
         (arms, some), (_, every) = (database.read(lambda tx: _ranked(tx, "a sail", size)) for size in (SIZE, 10_000))  # noqa: B023
     assert len(some.looked) == SIZE // 2 < len(every.looked) == len(arms.numbers)
@@ -105,7 +110,7 @@ def test_of_what_is_not_served_some_is_left_out_before_it_is_known(place: Path, 
     def look(tx: Tx) -> tuple[CandidatePool, Ranking]:
         question = pipeline.parse(tx, later, RecallQuery(text="sail", limit=10))
         arms = _asked(tx, "sail")[1]
-        return arms, rank_candidates(tx, question, arms)
+        return arms, rank_candidates(question, arms)
 
     with beside(place) as database:
         arms, found = database.read(look)

@@ -31,7 +31,7 @@ def _take_out(place: Path) -> None:
 
 
 def _drawn(found: RecallResult) -> list[str]:
-    return [hit.text for hit in found if "near" in dict(hit.reasons.added)]
+    return [hit.text for hit in found if dict(hit.reasons.added).keys() & {"before", "after", "session"}]
 
 
 def _texts(found: RecallResult) -> list[str]:

@@ -142,14 +142,14 @@ def gather(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None, size: 
 
 def rank(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
     """Rank the candidates in one order; ask an arm again if forbidden chunks took many of its places."""
-    ranking = rank_candidates(tx, question, pool)
+    ranking = rank_candidates(question, pool)
     if text_arm_starved(pool, ranking):
         matches, words = best_allowed_matches(tx, question.sought, pool.words, question.within, pool.size)
         pool = replace(pool, matches=matches, words=words)
-        ranking = rank_candidates(tx, question, pool)
+        ranking = rank_candidates(question, pool)
     if pool.nearest and vector_arm_starved(pool, ranking):
         pool = replace(pool, near=nearest_allowed(question.within, pool.nearest, pool.size))
-        ranking = rank_candidates(tx, question, pool)
+        ranking = rank_candidates(question, pool)
     return ranking
 
 

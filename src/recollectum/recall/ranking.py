@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from recollectum.domain.hit import SearchMode
+from recollectum.domain.message import Role
 from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.recall.allowed_chunks import AllowedChunks
@@ -10,19 +11,18 @@ from recollectum.recall.question_times import NamedTime, time_fit
 from recollectum.recall.scoring import (
     FusedScore,
     SearchCandidate,
+    TurnPlace,
     ZScale,
-    boost_by_neighbours,
+    asks_the_assistant,
+    boost_by_context,
     fuse_scores,
     measure_scale,
 )
 from recollectum.recall.vectors.query import VectorQuery
-from recollectum.storage.port import Matches, Tx
-from recollectum.storage.tables.index import chunk_neighbours, search
+from recollectum.storage.port import Matches
 from recollectum.storage.tables.index.search import Evidence
 from recollectum.text.terms.analyser import QueryTerm
 
-#: The number of best candidates that are compared with their neighbours; neighbours do not lift later ones this far.
-_BOOSTED_HEAD = 30
 #: One forbidden chunk in this many is no loss.
 _STARVED_SHARE = 4
 _DISTRUST = {trust.value: max(0, rank - list(Trust).index(Trust.TOOL)) for rank, trust in enumerate(Trust)}
@@ -82,7 +82,7 @@ class Ranking:
     scale: ZScale
 
 
-def rank_candidates(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
+def rank_candidates(question: ParsedQuestion, pool: CandidatePool) -> Ranking:
     """Return the candidates in one order."""
     numbers, within = pool.numbers, question.within
     cosines = pool.nearest.cosines(numbers) if pool.nearest else {}
@@ -93,9 +93,16 @@ def rank_candidates(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ra
     if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _count_texts(known.values()) < len(known)):
         # Forbidden chunks, and the chunks of one long text, must not take the places of others.
         looked, known = numbers, within.evidence(numbers)
-    ranked, _ = fuse_scores([_candidate(question, one, cosines, scores) for one in known.values()], scale)
-    drawn = _boost_by_neighbours(tx, ranked[:_BOOSTED_HEAD], known, pool, scale)
-    return Ranking(drawn + ranked[_BOOSTED_HEAD:], known, cosines, scores, frozenset(looked), pool, scale)
+    # A filter by speaker has said already whose words are wanted.
+    wanted = within.params["speaker"] is not None or asks_the_assistant(question.text)
+    candidates = [_candidate(question, one, cosines, scores, assistant_wanted=wanted) for one in known.values()]
+    ranked, _ = fuse_scores(candidates, scale)
+    places = {
+        number: TurnPlace(one.session, one.position, one.author)
+        for number, one in known.items()
+        if one.session is not None and one.position is not None
+    }
+    return Ranking(boost_by_context(ranked, places), known, cosines, scores, frozenset(looked), pool, scale)
 
 
 def text_arm_starved(pool: CandidatePool, ranking: Ranking) -> bool:
@@ -135,52 +142,26 @@ def _preselect(
 
 
 def _candidate(
-    question: ParsedQuestion, one: Evidence, cosines: Mapping[int, float], scores: Mapping[int, float]
+    question: ParsedQuestion,
+    one: Evidence,
+    cosines: Mapping[int, float],
+    scores: Mapping[int, float],
+    *,
+    assistant_wanted: bool,
 ) -> SearchCandidate:
     names, times = question.names, question.times
+    named = bool(names) and one.speaker is not None and one.speaker.casefold() in names
     return SearchCandidate(
         one.number,
         cosines.get(one.number),
         scores.get(one.number, 0.0),
         one.source == "sessions",
-        bool(names) and one.speaker is not None and one.speaker.casefold() in names,
+        named,
         bool(one.own),
         one.told,
         one.echo or 0.0,
         time_fit(times, one.created) if times else 0.0,
+        one.role == Role.ASSISTANT and not (assistant_wanted or named),
         one.importance,
         _DISTRUST[one.trust],
     )
-
-
-def _boost_by_neighbours(
-    tx: Tx, ranked: list[FusedScore], known: Mapping[int, Evidence], pool: CandidatePool, scale: ZScale
-) -> list[FusedScore]:
-    """Return the head of the ranking, with the score that each turn gains from its neighbours."""
-    beside, stored = load_neighbours(tx, [known[one.number] for one in ranked])
-    base = {one.number: one.base for one in ranked}
-    others = sorted({number for pieces in beside.values() for number in pieces} - base.keys())
-    if stored and others and (pool.nearest is None or pool.nearest.stale):
-        # Chunks that were deleted since must not count.
-        others = sorted(search.existing(tx, others))
-    nearby = pool.nearest.cosines(others) if pool.nearest else dict.fromkeys(others)
-    worded = pool.words.scores(others)
-    base.update((number, scale.base(near, worded.get(number, 0.0), turn=True)) for number, near in nearby.items())
-    return boost_by_neighbours(ranked, beside, base)
-
-
-def load_neighbours(tx: Tx, found: Iterable[Evidence]) -> tuple[dict[int, list[int]], bool]:
-    """Return the chunks of the adjacent turns by other speakers, by turn, and whether some may be deleted since."""
-    known: dict[int, list[int]] = {}
-    unknown: list[int] = []
-    for one in found:
-        if one.source == "sessions":
-            pieces = one.beside
-            if pieces is None:
-                unknown.append(one.number)
-            elif pieces:
-                known[one.number] = pieces
-    stored = bool(known)
-    if unknown:
-        known |= {number: [*before, *after] for number, (before, after) in chunk_neighbours.load(tx, unknown).items()}
-    return known, stored

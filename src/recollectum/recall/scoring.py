@@ -1,21 +1,54 @@
 """Fuses z-scores of BM25 and cosine with further signals."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
 from typing import NamedTuple
 
+#: Asks for what an assistant said, as in "what did you suggest?". A request ("can you tell me my address?") does not.
+_ASSISTANT_WORDS = re.compile(
+    r"\bthe assistant\b|\b(?:did|had|have|were) you\b"
+    r"|\byou(?:['’](?:d|ve)| had| have)? (?:\w+ly )?(?:said|suggested|recommended|told|gave|given|mentioned|advised"
+    r"|proposed|listed|explained|described|provided|wrote|written)\b"
+    r"|\byour (?:\w+ )?(?:suggestion|recommendation|advice|answer|tip|list|idea|plan|recipe|explanation|reply)"
+    # "haben Sie" is said to somebody, "haben sie" about others.
+    r"|\b(?:hast|hattest|sagtest|meintest|rietst) du\b|\b(?:haben|hatten) (?-i:Sie)\b"
+    r"|\bdeine?[rnms]? (?:vorschlag|vorschläge|rat|tipp|antwort|empfehlung|idee)"
+    r"|\b(?:as-tu|avez-vous|tu (?:m['’]|me )?as|tu avais|vous (?:m['’])?avez)\b"
+    r"|\bt(?:on|a|es) (?:avis|conseil|réponse|idée|suggestion)"
+    r"|\b(?:dijiste|recomendaste|sugeriste|diste|aconsejaste|propusiste|explicaste)\b"
+    r"|\bhas (?:dicho|recomendado|sugerido|dado|aconsejado|propuesto|explicado)\b"
+    r"|\bhai (?:detto|consigliato|suggerito|dato|proposto|spiegato)\b"
+    r"|\bvocê (?:disse|recomendou|sugeriu|deu|explicou)\b|\b(?:heb|had|zei) je\b"
+    r"|(?:勧め|教え|提案し|言っ|紹介し)(?:た|て(?:くれた|くださった|いただいた|もらった|いた))",
+    re.IGNORECASE,
+)
+
+
+def asks_the_assistant(query: str) -> bool:
+    """Return whether a question asks for what an assistant said."""
+    return _ASSISTANT_WORDS.search(query) is not None
+
+
 #: A written text names its subject; a turn often has it in the turn before.
-LEXICAL_WEIGHT = 0.6
+LEXICAL_WEIGHT = 0.3
 WRITTEN_LEXICAL_WEIGHT = 0.75
-SPEAKER_WEIGHT = 1.0
-FIRST_PERSON_WEIGHT = 0.5
-NEIGHBOUR_WEIGHT = 0.2
-TOLD_WEIGHT = 3.0
+SPEAKER_WEIGHT = 0.8
+FIRST_PERSON_WEIGHT = 0.45
+#: People state their facts themselves; an assistant's turn has many words of the topic and none of the facts.
+ASSISTANT_WEIGHT = 1.5
+#: A turn of a dialogue gains from the strongest match in the turns just before it, which name what it is about; less
+#: from the turns just after it; and from the strongest other match in its session.
+BEFORE_WEIGHT, BEFORE_TURNS, BEFORE_DECAY = 0.3, 5, 0.85
+AFTER_WEIGHT, AFTER_TURNS = 0.15, 2
+SESSION_WEIGHT = 0.2
+TOLD_WEIGHT = 1.6
 TOLD_HALF_SATURATION = 10
 #: With this many words that tell something, a turn is as good as a memory.
 TOLD_NEUTRAL = 20
-ECHO_WEIGHT = 2.0
-TIME_WEIGHT = 1.5
+ECHO_WEIGHT = 1.6
+TIME_WEIGHT = 2.0
 #: Small weights, which decide between otherwise equal scores.
 IMPORTANCE_WEIGHT = 0.4
 TRUST_WEIGHT = 0.3
@@ -37,6 +70,8 @@ class SearchCandidate(NamedTuple):
     echo: float = 0.0
     #: How well its time fits the one that the question names, from 0 to 1.
     when: float = 0.0
+    #: Whether an assistant said it, and the question does not ask for that.
+    assistant: bool = False
     #: From 0 to 1; 0.5 is normal.
     importance: float = 0.5
     #: The number of trust levels below the owner's own word.
@@ -85,15 +120,61 @@ def fuse_scores(candidates: Sequence[SearchCandidate], scale: ZScale | None = No
     return _by_score(fused), scale
 
 
-def boost_by_neighbours(
-    ranked: Sequence[FusedScore], beside: Mapping[int, Iterable[int]], base: Mapping[int, float]
-) -> list[FusedScore]:
-    """Return the scores with what each turn gains from its neighbours; `base` has the neighbours' fused scores."""
-    moved: list[FusedScore] = []
+class TurnPlace(NamedTuple):
+    """The place of a turn: its session, its position there, and who said it."""
+
+    session: str
+    position: int
+    author: str
+
+
+def boost_by_context(ranked: Sequence[FusedScore], places: Mapping[int, TurnPlace]) -> list[FusedScore]:
+    """Return the scores with what each turn gains from the matches around it in its dialogue.
+
+    Only candidates count as matches, and only in sessions where candidates of two authors were found: the notes that
+    one person writes one after the other are about different things.
+    """
+    #: By session and position, the strength of the best match there.
+    sessions: dict[str, dict[int, float]] = {}
+    authors: dict[str, set[str]] = {}
     for one in ranked:
-        near = NEIGHBOUR_WEIGHT * sum([base[number] for number in beside.get(one.number, ()) if number in base])
-        moved.append(one._replace(score=one.score + near, added=(*one.added, ("near", near))) if near else one)
-    return _by_score(moved)
+        if place := places.get(one.number):
+            strengths = sessions.setdefault(place.session, {})
+            strengths[place.position] = max(strengths.get(place.position, 0.0), one.base)
+            authors.setdefault(place.session, set()).add(place.author)
+    dialogues = {
+        session: (strengths, nlargest(2, strengths.items(), key=_strength))
+        for session, strengths in sessions.items()
+        if len(authors[session]) > 1
+    }
+    return _by_score(
+        [
+            _with_context(one, place.position, *dialogues[place.session])
+            if (place := places.get(one.number)) and place.session in dialogues
+            else one
+            for one in ranked
+        ]
+    )
+
+
+def _strength(turn: tuple[int, float]) -> float:
+    return turn[1]
+
+
+def _with_context(
+    one: FusedScore, position: int, strengths: Mapping[int, float], strongest: Sequence[tuple[int, float]]
+) -> FusedScore:
+    """Return the score of a turn with its gains; `strongest` has the two strongest turns of its session."""
+    before = [strengths.get(position - back, 0.0) * BEFORE_DECAY ** (back - 1) for back in range(1, BEFORE_TURNS + 1)]
+    after = [strengths.get(position + ahead, 0.0) for ahead in range(1, AFTER_TURNS + 1)]
+    elsewhere = [strength for other, strength in strongest if other != position]
+    gains = (
+        ("before", BEFORE_WEIGHT * max(before, default=0.0)),
+        ("after", AFTER_WEIGHT * max(after, default=0.0)),
+        ("session", SESSION_WEIGHT * max(elsewhere, default=0.0)),
+    )
+    added = [(name, gain) for name, gain in gains if gain]
+    return one._replace(score=one.score + sum([gain for _, gain in added]), added=(*one.added, *added))
 
 
 def _by_score(fused: list[FusedScore]) -> list[FusedScore]:
@@ -111,6 +192,8 @@ def _signal_scores(one: SearchCandidate) -> list[tuple[str, float]]:
         added.append(("told", TOLD_WEIGHT * (enough - TOLD_HALF_SATURATION / (one.told + TOLD_HALF_SATURATION))))
     if one.echo:
         added.append(("echo", -ECHO_WEIGHT * one.echo))
+    if one.assistant:
+        added.append(("assistant", -ASSISTANT_WEIGHT))
     if one.when:
         added.append(("when", TIME_WEIGHT * one.when))
     if one.importance != 0.5:

@@ -138,7 +138,7 @@ def _explained(connection: apsw.Connection, sql: str) -> list[str]:
         ("index.search._SPEAKERS", "USING COVERING INDEX messages_speaker"),
         ("index.search._OF_SESSIONS", "messages USING"),
         ("index.hit_rows._DETAILS", "chunks USING INTEGER PRIMARY KEY"),
-        ("index.chunk_neighbours._LOAD", "messages USING INTEGER PRIMARY KEY"),
+        ("index.search._TURNS", "messages USING INTEGER PRIMARY KEY"),
         ("content.memories._ALIKE", "memories USING INDEX"),
         ("content.memories._DUE", "memories USING"),
         ("content.memories._BY_KEY", "memories USING INDEX memories_key"),

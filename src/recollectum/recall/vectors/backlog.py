@@ -24,7 +24,7 @@ from recollectum.recall.index.passages import (
 from recollectum.recall.vectors.quantisation import quantise
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.tables.content import messages
-from recollectum.storage.tables.index import chunk_neighbours, chunks, embedding_cache, generations, vectors
+from recollectum.storage.tables.index import chunks, embedding_cache, generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState
 
 #: Does a little work; returns False when nothing is left.
@@ -259,7 +259,6 @@ def _store(
     vectors.add(tx, batch.generation.id, entries)
     judged = [one for one in batch.judged if one.chunk in standing]
     chunks.judge(tx, ((one.chunk, one.told, one.own, one.echo) for one in judged))
-    chunk_neighbours.store(tx, [one.chunk for one in judged])
     kept = {text_hash(one.text) for one in batch.passages if one.chunk in standing}
     if cache_entries:
         embedding_cache.touch(tx, batch.known, model, now)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.hit import Chunk, SourceKind
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.row_lists import values_of
-from recollectum.storage.tables.index import chunk_neighbours, vectors
+from recollectum.storage.tables.index import vectors
 
 if TYPE_CHECKING:
     from recollectum.text.markdown import NoteChunk
@@ -96,8 +96,6 @@ def add(tx: Tx, source: SourceKind, number: int, pieces: Iterable[tuple[Chunk, s
         turn = source is SourceKind.SESSIONS
         added = tx.rows(_ADD_TURN, params) if turn else tx.rows(_ADD, {**params, "source": source.value})
         tx.text.add([(added[0][0], terms)])
-    if source is SourceKind.SESSIONS:
-        chunk_neighbours.invalidate(tx, [number])
 
 
 def add_many(tx: Tx, source: SourceKind, pieces: Iterable[tuple[int, Chunk, str]]) -> None:
@@ -109,8 +107,6 @@ def add_many(tx: Tx, source: SourceKind, pieces: Iterable[tuple[int, Chunk, str]
         # Numbers only grow, so their order is that of the list, whatever order RETURNING gives.
         added = sorted(row[0] for row in tx.rows(sql, {"pieces": listed}))
         tx.text.add(zip(added, (terms for *_, terms in batch), strict=True))
-        if source is SourceKind.SESSIONS:
-            chunk_neighbours.invalidate(tx, {number for number, *_ in batch})
 
 
 def add_note(tx: Tx, number: int, pieces: Iterable[tuple["NoteChunk", str, str]]) -> None:

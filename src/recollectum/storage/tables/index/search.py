@@ -13,18 +13,20 @@ _EVIDENCE = f"""
            coalesce(memories.created_at, messages.created_at, notes.mtime),
            coalesce(memories.updated_at, messages.created_at, notes.mtime),
            messages.speaker, coalesce(memories.author, messages.speaker, messages.role, notes.path),
-           chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
+           messages.session_id, messages.position, messages.role
       FROM numbers(:numbers) AS wanted
       {ROWS.format(numbers="wanted.value")}
      WHERE {FILTERED}
 """  # noqa: S608  (constants of these files)
-# The filtered values of a turn are in the chunk's own row; without a filter, any existing turn may be served.
+# The filtered values of a turn are in the chunk's own row; without a filter, any existing turn may be served. Its
+# session and position are in the turn's row, which is found by its number.
 _TURNS = """
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
            0.5, chunks.trust, chunks.created_at, chunks.created_at, chunks.speaker,
            coalesce(chunks.speaker, chunks.role),
-           chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
+           messages.session_id, messages.position, messages.role
       FROM numbers(:numbers) AS wanted INNER JOIN chunks ON chunks.number = wanted.value
+     INNER JOIN messages ON messages.number = chunks.source_number
      WHERE chunks.source = 'sessions' AND chunks.trust IS NOT NULL
 """
 _EVIDENCE_UNFILTERED = f"""
@@ -118,22 +120,10 @@ class Evidence(NamedTuple):
     updated: int
     speaker: str | None
     author: str
-    #: The distances to the nearest chunks of the adjacent turns by another speaker, and the number of chunks of these
-    #: turns. None if they were not looked up yet.
-    before_step: int | None
-    before_pieces: int | None
-    after_step: int | None
-    after_pieces: int | None
-
-    @property
-    def beside(self) -> list[int] | None:
-        """Return the chunks of the adjacent turns; None if they were not looked up yet."""
-        if self.before_step is None or self.before_pieces is None:
-            return None
-        if self.after_step is None or self.after_pieces is None:
-            return None
-        before, after = self.number - self.before_step, self.number + self.after_step
-        return [*range(before - self.before_pieces + 1, before + 1), *range(after, after + self.after_pieces)]
+    #: Of a turn; None for memories and notes.
+    session: str | None
+    position: int | None
+    role: str | None
 
 
 def evidence(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> dict[int, Evidence]:

@@ -7,9 +7,12 @@ from collections.abc import Callable
 
 import apsw
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollectum.storage.sqlite.full_text.posting_reader import quoted
 from recollectum.text.terms.analyser import MAX_TERMS, Phrase, QueryTerm, index_terms, phrases, query_terms
+from recollectum.text.terms.words import located_pieces
 from tests.text.terms.full_text import FullText
 
 FOUND = [
@@ -212,3 +215,8 @@ def test_indexing_a_message_costs_little_more_than_finding_its_words() -> None:
         return " ".join([word.strip(".,;!").lower() for word in ENGLISH.split()])
 
     assert cost(lambda: index_terms(ENGLISH)) < 8 * cost(yardstick)
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60) | st.text("aZ9.+#'@,- ", max_size=60))
+def test_plain_letters_are_split_in_the_same_way_beside_those_of_other_scripts(text: str) -> None:
+    assert [*located_pieces(text), *located_pieces("é")] == [*located_pieces(f"{text} é")]

@@ -99,13 +99,18 @@ class _Fold(dict[int, str]):
 
 
 _FOLD = _Fold()
-# The most frequent letters that fold to themselves; skipping them makes folding several times as fast.
-_OTHERS = re.compile("[^\x00-\x7fà-öø-ÿа-џぁ-ゖァ-ヺー一-鿿가-힣]+")
+
+
+@cache
+def _others() -> re.Pattern[str]:
+    """Return the pattern of letters that may fold to others; compile it on first use, because that is slow."""
+    # Without the most frequent letters that fold to themselves, folding is several times as fast.
+    return re.compile("[^\x00-\x7fà-öø-ÿа-џぁ-ゖァ-ヺー一-鿿가-힣]+")
 
 
 def fold(composed: str) -> str:
     """Return text from `compose` with every character as it is indexed, except for the case of ASCII letters."""
-    return _OTHERS.sub(_fold_run, composed)
+    return composed if composed.isascii() else _others().sub(_fold_run, composed)
 
 
 def _fold_run(found: re.Match[str]) -> str:
@@ -178,7 +183,8 @@ def located_pieces(text: str) -> Iterator[tuple[WordForms, str]]:
     composed = compose(text)
     # Folding may lengthen or drop a character, so each folded character keeps the position of its original.
     origins = range(len(text)) if text.isascii() else [place for place, char in enumerate(composed) for _ in fold(char)]
-    for found in _any_piece().finditer(fold(composed)):
+    folded = fold(composed)
+    for found in (_ASCII_PIECE if folded.isascii() else _any_piece()).finditer(folded):
         yield analyse(found[0]), composed[origins[found.start()] : origins[found.end() - 1] + 1]
 
 

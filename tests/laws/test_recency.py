@@ -1,7 +1,5 @@
 """Laws of the order by time: nothing is lost, only competitors move, and the order of each question is total."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +45,7 @@ def test_statements_move_only_where_two_of_them_compete(given_: tuple[list[Dated
             ([one, other], 1) for other in statements[place + 1 :]
         ]
         moved = any(
-            order_by_recency([replace(first, updated=0), replace(second, updated=1)], asked)[0] == second.number
+            order_by_recency([first._replace(updated=0), second._replace(updated=1)], asked)[0] == second.number
             for (first, second), _ in pairs
         )
         assert number == one.number or moved
@@ -58,7 +56,7 @@ def test_of_statements_that_all_say_the_same_thing_the_order_is_by_time(
     given_: tuple[list[DatedStatement], AskedWords],
 ) -> None:
     statements, _ = given_
-    same = [replace(one, words=("a", "b"), asked=frozenset("a"), nearness=None) for one in statements]
+    same = [one._replace(words=("a", "b"), asked=frozenset("a"), nearness=None) for one in statements]
     asked = AskedWords(frozenset("a"), frozenset())
     newest_first = sorted((one.number for one in same), reverse=True)
     assert order_by_recency(same, asked) == newest_first
@@ -71,7 +69,7 @@ def test_of_statements_that_all_say_the_same_thing_the_order_is_by_time(
 def test_settling_a_pair_again_changes_nothing(given_: tuple[list[DatedStatement], AskedWords]) -> None:
     statements, asked = given_
     # Which of two is better decides whether the other is near enough, so both get one cosine.
-    level = [replace(one, nearness=0.0) for one in statements]
+    level = [one._replace(nearness=0.0) for one in statements]
     once = order_by_recency(level, asked)
     by_number = {one.number: one for one in level}
     assert order_by_recency([by_number[number] for number in once], asked) == once

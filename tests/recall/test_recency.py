@@ -29,14 +29,14 @@ pytestmark = pytest.mark.process
 def _order(question: str, *texts: str, turn: bool = False, near: tuple[float, ...] = ()) -> list[str]:
     """Order texts, given best first, of which a later one is also newer."""
     statements = _statements(question, *texts, turn=turn, near=near)
-    order = order_by_recency(statements, asked_words(query_terms(question)), time_order(question))
+    order = order_by_recency(statements, asked_words(question, query_terms(question)), time_order(question))
     return [texts[number] for number in order]
 
 
 def _statements(
     question: str, *texts: str, turn: bool = False, near: tuple[float, ...] = (), behind: float = 0.0
 ) -> list[DatedStatement]:
-    asked, names = asked_words(query_terms(question)).terms, find_names(question)
+    asked, names = asked_words(question, query_terms(question)).terms, find_names(question)
     statements: list[DatedStatement] = []
     for place, text in enumerate(texts):
         words = statement_words(index_terms(text))
@@ -128,6 +128,26 @@ def test_a_statement_in_other_words_competes_if_it_names_the_subject_and_matches
     assert not _newest_wins(question, older, newer)
     assert _newest_wins(question, "On Monday Ada began to work for Bosch.", "On Friday Ada began to work for Siemens.")
     assert not _newest_wins("Who does Ada Berg work for?", "Ada Berg works for Bosch.", newer, near=(0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("question", "several"),
+    [
+        ("Which pets does Ada have?", True),
+        ("What are the hobbies of Ada?", True),
+        ("How many cars do I have?", True),
+        ("Tell me everything about Ada", True),
+        ("What does Ada do?", False),
+        ("Which class is Ada in?", False),
+        ("What was the name of the dog of Ada?", False),
+        ("Where does Ada live?", False),
+    ],
+)
+def test_a_question_in_the_plural_asks_for_all_that_holds_at_once(question: str, several: object) -> None:
+    assert asked_words(question, query_terms(question)).several is several
+    # Then a newer statement in other words, which may be about something else, does not take the first place.
+    older, newer = "Ada has a dog that she walks.", "It was in May that a book came for Ada."
+    assert _newest_wins(question, older, newer, near=(0.0, 0.0)) is not several
 
 
 def test_turns_and_long_texts_compete_only_with_half_of_their_words_in_common() -> None:

@@ -7,6 +7,7 @@ query           the question and its filters
 allowed_chunks  the chunks that the filters allow
 ranking         z-score fusion of the candidates of all arms
 scoring         fuses scores; pure
+head_order      whole names first, and newest first, at the head of a ranking
 recency         orders statements about the same thing by time; pure
 calibration     turns the evidence for a hit into the chance that it is relevant
 archive         counts the archived memories that match

@@ -21,6 +21,7 @@ from recollectum.recall.candidates import (
     find_substring,
     nearest_allowed,
 )
+from recollectum.recall.head_order import order_head
 from recollectum.recall.hits import add_adjacent_turns, to_hit, to_unit_score
 from recollectum.recall.query import RecallQuery
 from recollectum.recall.question_times import named_times, without_relative_times
@@ -32,15 +33,7 @@ from recollectum.recall.ranking import (
     text_arm_starved,
     vector_arm_starved,
 )
-from recollectum.recall.recency import (
-    RECENCY_HEAD,
-    DatedStatement,
-    asked_words,
-    order_by_recency,
-    prefer_whole_names,
-    statement_words,
-    time_order,
-)
+from recollectum.recall.recency import RECENCY_HEAD
 from recollectum.recall.rerank import RerankScores
 from recollectum.recall.result_limits import MAY_BE_OWN, apply_cap, without_untrusted_neighbours
 from recollectum.recall.scoring import FusedScore
@@ -49,8 +42,7 @@ from recollectum.storage.port import Matches, Tx
 from recollectum.storage.tables.index import hit_rows, search
 from recollectum.storage.tables.index.hit_rows import ChunkDetail
 from recollectum.storage.tables.index.search import Evidence
-from recollectum.text.terms.analyser import expand_kinds, index_terms, may_have, query_terms
-from recollectum.text.terms.names import find_names, has_whole_names
+from recollectum.text.terms.analyser import expand_kinds, query_terms
 from recollectum.text.terms.similarity import outline, says_the_same
 
 #: Candidates from each arm; a chunk that no arm returns is not an answer.
@@ -255,7 +247,7 @@ def _choose(
     if judged:
         texts = _passage_texts(rows[: judged.head], ranking.known, details)
         rows, head = judged.rank(rows, texts), tuple(dict.fromkeys(texts))
-    settled = _in_time_order(question, rows, ranking, details)
+    settled = order_head(question, rows, ranking, details)
     return _Chosen(_without_duplicates(settled, ranking.known, details, limit), details, head)
 
 
@@ -277,61 +269,6 @@ def _passage_texts(
         if known[one.number].source == "sessions"
         else found[one.number].text
         for one in ranked
-    ]
-
-
-def _in_time_order(
-    question: ParsedQuestion, ranked: list[FusedScore], ranking: Ranking, found: Mapping[int, ChunkDetail]
-) -> list[FusedScore]:
-    """Sort statements about the same thing at the head of the list newest first, or as the question asks."""
-    head = ranked[:RECENCY_HEAD]
-    if len(head) < 2:
-        return ranked
-    statements = _to_statements(question, head, ranking, found)
-    head = _reseat(head, prefer_whole_names(list(statements.values())), "name")
-    order = time_order(question.text)
-    placed = order_by_recency([statements[one.number] for one in head], asked_words(question.terms), order)
-    return _reseat(head, placed, order.value) + ranked[RECENCY_HEAD:]
-
-
-def _to_statements(
-    question: ParsedQuestion, head: list[FusedScore], ranking: Ranking, found: Mapping[int, ChunkDetail]
-) -> dict[int, DatedStatement]:
-    """Return the head of the list as statements, by number."""
-    asked, names = asked_words(question.terms).terms, find_names(question.text)
-    said = [may_have(found[one.number].text, asked) for one in head]
-    _, unit = ranking.scale.cosine
-    statements: dict[int, DatedStatement] = {}
-    for place, one in enumerate(head):
-        known, cosine, text = ranking.known[one.number], ranking.cosines.get(one.number), found[one.number].text
-        # If it shares no word of the question with another, it competes with none, and its words are not needed.
-        alone = all(other == place or said[place].isdisjoint(said[other]) for other in range(len(head)))
-        words = () if alone else statement_words(index_terms(text))
-        statement = DatedStatement(
-            number=one.number,
-            created=known.created,
-            updated=known.updated,
-            words=words,
-            asked=asked.intersection(words),
-            score=one.score,
-            nearness=None if cosine is None else cosine * unit,
-            turn=known.source == "sessions",
-        )
-        whole = bool(names) and bool(statement.asked) and statement.is_single and has_whole_names(text, names)
-        statements[one.number] = replace(statement, whole=whole)
-    return statements
-
-
-def _reseat(head: list[FusedScore], numbers: list[int], reason: str) -> list[FusedScore]:
-    """Return the head in another order; each gets the score of its place, and the reason for it."""
-    by_number = {one.number: one for one in head}
-    return [
-        seat
-        if number == seat.number
-        else by_number[number]._replace(
-            score=seat.score, added=(*by_number[number].added, (reason, seat.score - by_number[number].score))
-        )
-        for number, seat in zip(numbers, head, strict=True)
     ]
 
 

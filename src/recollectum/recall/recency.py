@@ -8,6 +8,7 @@ words compete if they match the question nearly equally well.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from recollectum.domain.records import dataclass
 from recollectum.text.terms.analyser import QueryTerm
@@ -43,6 +44,12 @@ _OTHER_PAST = re.compile(r"\b(before|(?<!how )(?<!years )old|oldest)\b", re.IGNO
 #: "Who is the original publisher?" asks for what holds now, "Who was the original publisher?" for the beginning.
 _LASTING = re.compile(r"\b(is|are)\b.*\b(first|original|initial) \w", re.IGNORECASE)
 _PAST_TENSE = re.compile(r"\b(was|were|did|had)\b", re.IGNORECASE)
+#: "Which pets", "what are", "everything": a question in the plural asks for all that holds at once.
+_SEVERAL = re.compile(
+    r"\b(?:what|which|who) (?:are|were)\b|\b(?:list|everything|every|all)\b"
+    r"|\b(?:which|what|how many) (?:of )?(?:the |my )?(?!does\b|was\b|has\b|this\b)\w+[^\Ws]s\b",
+    re.IGNORECASE,
+)
 
 
 class TimeOrder(StrEnum):
@@ -62,10 +69,11 @@ class AskedWords:
 
     terms: frozenset[str]
     names: frozenset[str]
+    #: Whether it asks for several things that hold at once.
+    several: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DatedStatement:
+class DatedStatement(NamedTuple):
     """One candidate as a statement: its time, its words in order, and how well it matches the question."""
 
     number: int
@@ -89,11 +97,11 @@ class DatedStatement:
         return not self.turn and len(self.words) <= LONGEST_STATEMENT
 
 
-def asked_words(terms: Iterable[QueryTerm]) -> AskedWords:
+def asked_words(query: str, terms: Iterable[QueryTerm]) -> AskedWords:
     """Return the words of the terms of a question; names are those that begin with a capital letter."""
     every = list(terms)
     names = [one for one in every if one.word[:1].isupper()]
-    return AskedWords(_words_of(every), _words_of(names))
+    return AskedWords(_words_of(every), _words_of(names), bool(_SEVERAL.search(query)))
 
 
 def time_order(query: str) -> TimeOrder:
@@ -108,11 +116,14 @@ def time_order(query: str) -> TimeOrder:
 
 def statement_words(terms: str) -> tuple[str, ...]:
     """Return the index terms of a text in order, without words that only announce a change."""
-    return tuple([word for word in terms.split() if word not in _NOW])
+    words = terms.split()
+    return tuple(words if _NOW.isdisjoint(words) else [word for word in words if word not in _NOW])
 
 
 def prefer_whole_names(statements: Sequence[DatedStatement]) -> list[int]:
     """Return the numbers of the statements, best first, where one with whole names gains on other single statements."""
+    if not any(one.whole for one in statements):
+        return [one.number for one in statements]
     places = [place for place, one in enumerate(statements) if one.is_single and one.asked]
     gained = sorted(places, key=lambda place: -statements[place].score - WHOLE_NAME_WEIGHT * statements[place].whole)
     numbers = [one.number for one in statements]
@@ -194,8 +205,8 @@ def _compete(better: DatedStatement, other: DatedStatement, asked: AskedWords, t
 def _has_relation(frame: frozenset[str], asked: AskedWords) -> bool:
     """Return whether a frame says more than who or what it is about."""
     if asked.names:
-        return not frame <= STOP_WORDS | asked.names
-    return asked.terms <= frame or not frame <= STOP_WORDS | asked.terms
+        return not frame - asked.names <= STOP_WORDS
+    return asked.terms <= frame or not frame - asked.terms <= STOP_WORDS
 
 
 def _same_topic(one: DatedStatement, other: DatedStatement, terms: _Terms) -> bool:
@@ -211,7 +222,7 @@ def _match_equally(better: DatedStatement, other: DatedStatement, asked: AskedWo
     if better.nearness is None or other.nearness is None:
         return _same_topic(better, other, terms)
     named = asked.names and asked.names <= better.asked & other.asked
-    if better.asked != other.asked and not named:
+    if asked.several or (better.asked != other.asked and not named):
         return False
     return _gap(better, other) <= REWORDED_GAP
 

@@ -47,6 +47,9 @@ def find_names(text: str) -> list[Name]:
 
 def has_whole_names(text: str, names: Sequence[Name]) -> bool:
     """Return whether a text has each of these names whole."""
+    low = text.lower()
+    if any(word not in low for name in names for word in name.words):
+        return False
     found = find_names(text)
     return all(any(one.has_whole(name) for one in found) for name in names)
 

@@ -18,6 +18,12 @@ from recollectum.vault.vault import Vault
 T = TypeVar("T")
 
 MESSAGES, MEMORIES, RUNS = sized((10_000, 5_000, 60), (200, 100, 20))
+#: How often each question is asked, by turns as a recall and as a context.
+ROUNDS = 3
+_NOTE = f"""
+CPU time, each question in {ROUNDS} rounds: the least of a recall and the least of a context, because another program on
+the machine only adds to it. The most is of a single round; one context in 32 also saves the digests of what was served.
+"""
 #: The allowed cost beyond recall, in milliseconds.
 LIMIT_MS = 20.0
 
@@ -41,33 +47,37 @@ def main() -> None:
             began = time.process_time()
             vault.sessions.summaries.update(session_id)
             print(f"summary of {MESSAGES} messages by rules: {(time.process_time() - began) * 1000:.0f} ms\n")
-            print("| counted by | recall p50 | context p50 | beyond p50 | beyond p95 |\n|---|---|---|---|---|")
+            print(
+                "| counted by | recall p50 | context p50 | beyond p50 | beyond p95 | most |\n|---|---|---|---|---|---|"
+            )
             for model in (None, "gpt-4o"):
                 _show(vault, session_id, model, chance)
+            print(_NOTE)
 
 
 def _show(vault: Vault, session_id: str, model: str | None, chance: random.Random) -> None:
     recalled: list[float] = []
     whole: list[float] = []
+    most = 0.0
     name = ""
     for turn in range(RUNS + 5):
         query = f"Where did {chance.choice(_PEOPLE)} leave the {chance.choice(_THINGS)} in {chance.choice(_PLACES)}?"
-        # As many as a context asks for: 50, and one more for each message that its window may hold.
-        spent = _clock(lambda query=query: vault.recall(query, limit=71))
         made: list[str] = []
 
         def build(query: str = query, made: list[str] = made) -> None:
             made.append(vault.context(query, session_id=session_id, model=model).ledger.counter)
 
-        built = _clock(build)
+        # As many as a context asks for: 50, and one more for each message that its window may hold.
+        rounds = [(_clock(lambda query=query: vault.recall(query, limit=71)), _clock(build)) for _ in range(ROUNDS)]
         name = made[0]
         # The first few warm the caches of the database.
         if turn >= 5:
-            recalled.append(spent)
-            whole.append(built)
+            recalled.append(min(spent for spent, _ in rounds))
+            whole.append(min(built for _, built in rounds))
+            most = max(most, *(built - spent for spent, built in rounds))
     beyond = sorted(b - a for a, b in zip(recalled, whole, strict=True))
     p50, p95 = median(beyond), beyond[int(len(beyond) * 0.95)]
-    row = (name, *(f"{one * 1000:.1f} ms" for one in (median(recalled), median(whole), p50, p95)))
+    row = (name, *(f"{one * 1000:.1f} ms" for one in (median(recalled), median(whole), p50, p95, most)))
     print(f"| {' | '.join(row)} |")
     if p95 * 1000 > LIMIT_MS:
         print(f"more than the {LIMIT_MS:.0f} ms that were promised")

@@ -17,12 +17,13 @@ _TEXT_HEAD = "recollectum-key-1:"
 class MasterKey:
     """The random key of one home, which derives or wraps every other key."""
 
-    __slots__ = ("_secret",)
+    __slots__ = ("_fingerprint", "_secret")
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) != KEY_BYTES:
             raise WrongKey(f"a master key has {KEY_BYTES} bytes, this one {len(secret)}; restore the right one")
         self._secret = secret
+        self._fingerprint: bytes | None = None
 
     @classmethod
     def new(cls) -> "MasterKey":
@@ -55,7 +56,10 @@ class MasterKey:
 
     def fingerprint(self) -> bytes:
         """Return a public fingerprint, to check whether a key that was found is the right one."""
-        return derive(self._secret, "fingerprint")[:_FINGERPRINT_BYTES]
+        if self._fingerprint is None:
+            # Kept: it is compared each time that a key is looked up.
+            self._fingerprint = derive(self._secret, "fingerprint")[:_FINGERPRINT_BYTES]
+        return self._fingerprint
 
     def wrapped_by(self, key: bytes, label: str) -> bytes:
         """Return this key, wrapped by `key` and bound to the label."""

@@ -173,6 +173,16 @@ def test_a_statement_with_the_whole_name_gains_on_one_with_a_part_of_a_longer_na
     assert prefer_whole_names(_statements("where does ada berg live?", *texts)) == [0, 1, 2]
 
 
+def test_untrusted_text_does_not_take_the_place_of_the_persons_own() -> None:
+    question, texts = "Where does Ada live?", ("Ada lives in Oslo.", "Ada lives in Bergen.")
+    mine, later = _statements(question, *texts)
+    asked = asked_words(question, query_terms(question))
+    assert order_by_recency([mine, later], asked) == [1, 0]
+    assert order_by_recency([mine, later._replace(own=False)], asked) == [0, 1]
+    # What the person says later takes the place of the other.
+    assert order_by_recency([mine._replace(own=False), later], asked) == [1, 0]
+
+
 def test_competitors_share_their_places_and_others_keep_theirs() -> None:
     texts = ("Ada lives in Oslo.", "Otto lives in Rome.", "Ada lives in Bergen.", "Ada lives in Narvik.")
     assert _order("Where does Ada live?", *texts) == [texts[3], texts[1], texts[2], texts[0]]

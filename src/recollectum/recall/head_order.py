@@ -12,6 +12,7 @@ from recollectum.recall.recency import (
     statement_words,
     time_order,
 )
+from recollectum.recall.result_limits import MAY_BE_OWN
 from recollectum.recall.scoring import FusedScore
 from recollectum.storage.tables.index.hit_rows import ChunkDetail
 from recollectum.text.terms.analyser import index_terms, may_have
@@ -58,6 +59,7 @@ def _to_statements(
             score=one.score,
             nearness=None if cosine is None else cosine * unit,
             turn=known.source == "sessions",
+            own=known.trust in MAY_BE_OWN,
         )
         whole = bool(names) and bool(statement.asked) and statement.is_single and has_whole_names(text, names)
         statements[one.number] = statement._replace(whole=True) if whole else statement

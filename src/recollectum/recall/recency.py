@@ -90,6 +90,8 @@ class DatedStatement(NamedTuple):
     turn: bool = False
     #: Whether it has each name of the question whole, and not as a part of a longer name.
     whole: bool = False
+    #: Whether it could be the person's own text.
+    own: bool = True
 
     @property
     def is_single(self) -> bool:
@@ -184,7 +186,8 @@ _Terms = Mapping[int, frozenset[str]]
 
 def _compete(better: DatedStatement, other: DatedStatement, asked: AskedWords, terms: _Terms) -> bool:
     """Return whether two statements say the same of the same subject, with another value."""
-    if better.asked.isdisjoint(other.asked):
+    if better.asked.isdisjoint(other.asked) or (better.own and not other.own):
+        # What a fetched page says later does not take the place of what the person said.
         return False
     if not better.is_single or not other.is_single:
         return _same_topic(better, other, terms)

@@ -126,9 +126,7 @@ class VectorMatrix:
         self._make_room(len(data))
         places = self._new_places(numbers)
         self._rows[places], self._low[places] = rows, low
-        # From the stored rows, which are contiguous.
-        stored = self._rows[places]
-        self._inverse[places], self._numbers[places] = 1 / byte_lengths(stored), numbers
+        self._inverse[places], self._numbers[places] = 1 / byte_lengths(rows), numbers
 
     def _new_places(self, numbers: "Numbers") -> "Numbers | slice":
         """Return the places of new rows: in their cell, or at the end."""

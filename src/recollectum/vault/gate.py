@@ -1,7 +1,7 @@
 """Checks the caller's permission before every public operation of a vault or a home."""
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -182,8 +182,13 @@ def declared_operation(method: Callable[..., Any]) -> Operation | None:
 
 def _named_arguments(method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name, as rules refer to them."""
-    names = list(signature(method).parameters)[1:]
-    return {**dict(zip(names, args, strict=False)), **kwargs}
+    return {**dict(zip(_parameter_names(method), args, strict=False)), **kwargs}
+
+
+@cache
+def _parameter_names(method: Callable[..., Any]) -> tuple[str, ...]:
+    # Kept, and only for methods that are called: `signature` takes as long as writing a row.
+    return tuple(signature(method).parameters)[1:]
 
 
 def _first_argument(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:

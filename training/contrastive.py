@@ -29,6 +29,9 @@ class Plan:
     follow: float = 0.0
     follow_order: float = 0.0
     seed: int = 2026
+    #: Texts without a question in each batch, and the weight of the teacher's order among them.
+    plain: int = 0
+    keep: float = 1.0
     #: Tokens that are encoded at once.
     tokens: int = 1 << 16
 
@@ -59,8 +62,9 @@ def train(
     *,
     told: Callable[[int, float], None],
     teacher: Tensor | None = None,
+    plain: Sequence[int] = (),
 ) -> None:
-    """Train in place; with a teacher's vectors of all texts, follow it as well."""
+    """Train in place; with a teacher's vectors of all texts, follow it as well, also on plain texts."""
     chance = random.Random(plan.seed)
     torch.manual_seed(plan.seed)
     encoder.train()
@@ -76,7 +80,8 @@ def train(
             at = 0
         chosen = [pairs[place] for place in order[at : at + plan.batch]]
         at += plan.batch
-        loss = _loss(encoder, table, chosen, plan, chance, teacher)
+        more = chance.sample(plain, plan.plain) if plan.plain else []
+        loss = _loss(encoder, table, chosen, plan, chance, teacher, more)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(encoder.parameters(), 1.0)
@@ -93,12 +98,14 @@ def _loss(
     plan: Plan,
     chance: random.Random,
     teacher: Tensor | None,
+    plain: Sequence[int],
 ) -> Tensor:
     queries = torch.tensor([one.query for one in chosen], device=table.device)
     positives = torch.tensor([one.positive for one in chosen], device=table.device)
     others = [
         number for one in chosen for number in chance.sample(one.negatives, min(plan.negatives, len(one.negatives)))
     ]
+    others += plain
     texts = torch.cat([queries, positives, torch.tensor(others, dtype=torch.long, device=table.device)])
     # A text that occurs several times in the batch is encoded once.
     unique, back = torch.unique(texts, return_inverse=True)
@@ -121,7 +128,16 @@ def _loss(
         loss = loss + plan.follow * (1 - (vectors * wanted).sum(-1)).mean()
     if plan.follow_order:
         order = (wanted[:size] @ wanted[size:].T / plan.temperature).masked_fill(same, _FAR)
-        loss = loss + plan.follow_order * functional.kl_div(
-            scores.log_softmax(-1), order.log_softmax(-1), log_target=True, reduction="batchmean"
+        loss = loss + plan.follow_order * _divergence(scores, order)
+    if plain:
+        own, theirs = vectors[-len(plain) :], wanted[-len(plain) :]
+        itself = torch.eye(len(plain), dtype=torch.bool, device=table.device)
+        loss = loss + plan.keep * _divergence(
+            (own @ own.T / plan.temperature).masked_fill(itself, _FAR),
+            (theirs @ theirs.T / plan.temperature).masked_fill(itself, _FAR),
         )
     return loss
+
+
+def _divergence(scores: Tensor, wanted: Tensor) -> Tensor:
+    return functional.kl_div(scores.log_softmax(-1), wanted.log_softmax(-1), log_target=True, reduction="batchmean")

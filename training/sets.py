@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training import instructions, languages
+from training import dialogues, instructions, languages
+from training.dialogues import Dialogue, read_dialogues
 from training.tokens import TokenTable
 
 _STOP = frozenset(
@@ -29,6 +29,7 @@ _POOL = 60
 _WORDS_WEIGHT = 0.6
 _LONGEST = 512
 _SEED = 2026
+_DIALOGUES_IN_FOLDER = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +106,34 @@ def _by_words(index: sqlite3.Connection, question: str) -> dict[int, float]:
     return {row - 1: score for row, score in found}
 
 
-def score_set(vectors: Tensor, table: TokenTable, data: LabelledSet, before: float = 0.0) -> dict[str, float]:
-    """Return R@5 and R@10 by vectors, and fused, and the nDCG@10 of the fused list.
+def kept_dialogues() -> Iterator[LabelledSet]:
+    """Yield a set for each kind of the dialogues that are kept from training, eight of them to a folder."""
+    kinds: dict[str, list[Dialogue]] = {}
+    for path in dialogues.files(kept=True):
+        kinds.setdefault(path.stem.partition("-")[0], []).extend(read_dialogues(path))
+    for kind, kept in kinds.items():
+        folders: dict[str, list[str]] = {}
+        questions: list[Question] = []
+        for start in range(0, len(kept), _DIALOGUES_IN_FOLDER):
+            folder = f"{kind}{start}"
+            asked: list[tuple[str, frozenset[int]]] = []
+            texts = folders[folder] = []
+            for dialogue in kept[start : start + _DIALOGUES_IN_FOLDER]:
+                places = {number: len(texts) + place for place, number in enumerate(dialogue.turns)}
+                texts += dialogue.turns.values()
+                asked += [(text, frozenset(places[one] for one in gold)) for text, gold in dialogue.questions]
+            index = _word_index(texts)
+            questions += [Question(text, folder, gold, _by_words(index, text)) for text, gold in asked]
+        yield LabelledSet(f"kept {kind}", folders, questions)
 
-    `before` is how much of the vector of the text before is added to each vector.
-    """
+
+def score_set(vectors: Tensor, table: TokenTable, data: LabelledSet) -> dict[str, float]:
+    """Return R@5 and R@10 by vectors, and fused, and the nDCG@10 of the fused list."""
 
     def rows(texts: Sequence[str]) -> Tensor:
         return vectors[[table.numbers[text] for text in texts]]
 
     folders = {name: rows(texts) for name, texts in data.folders.items()}
-    if before:
-        for name, own in folders.items():
-            shifted = torch.cat([own[:1], own[:-1]])
-            folders[name] = torch.nn.functional.normalize(own + before * shifted, dim=-1)
     asked = rows([question.text for question in data.questions])
     scores: dict[str, list[float]] = {name: [] for name in ("dense5", "dense10", "fused5", "fused10", "ndcg")}
     for number, question in enumerate(data.questions):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from training import instructions, languages
-from training.pairs import Pair, read_pairs, training_pairs
+from training import dialogues, instructions, languages
+from training.pairs import Pair, plain_texts, read_pairs, training_pairs
 
 
 def _write(path: Path, rows: int) -> Path:
@@ -53,3 +53,42 @@ def test_no_kept_kind_of_fact_is_trained_with(language: str) -> None:
     assert len(trained) > 20
     assert len(kept) > 5
     assert not trained & kept
+
+
+def test_a_question_of_a_dialogue_is_paired_with_each_turn_that_answers_it(tmp_path: Path) -> None:
+    path = tmp_path / "one.txt"
+    path.write_text(
+        "# Ann, Ben | friends\n## 2024-01-01\n1 Ann: hi\n2 Ben: a lute\nQ 1,2 What?\nN Why?\n", encoding="utf-8"
+    )
+    (dialogue,) = dialogues.read_dialogues(path)
+    assert dialogue.turns == {1: "Ann: hi", 2: "Ben: a lute"}
+    assert dialogue.questions == [("What?", (1, 2))]
+    assert dialogue.unanswered == ["Why?"]
+
+
+@pytest.mark.parametrize("line", ["Q 7 What?", "Ann: hi", "1 Ann: hi"])
+def test_a_line_that_is_no_turn_and_no_question_about_one_is_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "one.txt"
+    path.write_text(line if line[0] == "1" else f"# Ann | alone\n{line}\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="is no turn, and no question about a turn"):
+        dialogues.read_dialogues(path)
+
+
+def test_every_dialogue_can_be_read_and_none_that_is_kept_is_trained_with() -> None:
+    kept = [one for path in dialogues.files(kept=True) for one in dialogues.read_dialogues(path)]
+    trained = [one for path in dialogues.files(kept=False) for one in dialogues.read_dialogues(path)]
+    assert len(kept) > 40
+    assert len(trained) > 200
+    rows = list(dialogues.rows(1))
+    assert not {turn for one in kept for turn in one.turns.values()} & {positive for _, positive, _ in rows}
+    assert all(positive not in negatives and len(negatives) >= 3 for _, positive, negatives in rows)
+
+
+def test_plain_texts_are_passages_that_nobody_generated_and_long_texts_made_of_them() -> None:
+    passage = "A passage about the weather of the high plains, which are dry, cold and windy. " * 3
+    pairs = [Pair("q", f"{number} {passage}", ("short",), "qasc") for number in range(10)]
+    found = plain_texts([*pairs, Pair("q", f"synthetic {passage}", (), "synth")], 40, seed=1)
+    assert len(found) == 30
+    assert not [text for text in found if "synthetic" in text]
+    assert max(map(len, found)) > 2 * len(passage)
+    assert plain_texts([], 40, seed=1) == []

@@ -1,8 +1,9 @@
 """Measures what a score of recall means: chances against labels, foreign questions, and what the floor costs.
 
 Foreign questions are those of the other spaces of a set, and general ones from `calibration_questions.txt`: nobody in
-the vault ever spoke of their topic. Beside the labelled sets there are small vaults of facts from
-`calibration_facts.txt`. Weights are fitted without the vault they are measured on.
+the vault ever spoke of their topic. `unanswered` are the questions of a set that are close to its texts and have no
+answer in them; they are measured, and nothing is fitted to them. Beside the labelled sets there are small vaults of
+facts from `calibration_facts.txt`. Weights are fitted without the vault they are measured on.
 """
 
 import argparse
@@ -11,13 +12,14 @@ import os
 import random
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from bench.calibration_fit import (
     OWN,
+    UNANSWERED,
     AskedQuestion,
     area,
     chances,
@@ -31,7 +33,13 @@ from bench.recall import SETS, open_sets
 from bench.sizes import is_small, sized
 from recollectum import Recollectum, Vault
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
-from recollectum.doors.cli.benchmark.labelled_set import LabelledQuery, LabelledSet, LabelledUnit, load_set
+from recollectum.doors.cli.benchmark.labelled_set import (
+    LabelledQuery,
+    LabelledSet,
+    LabelledUnit,
+    load_set,
+    load_unanswered,
+)
 from recollectum.doors.cli.benchmark.runner import Feeder, SetClock, SetSpace, set_spaces, start_time
 from recollectum.models.embedding.port import Embedder, Vectors
 from recollectum.models.registry.embedding import open_embedder
@@ -104,8 +112,8 @@ def main(arguments: Sequence[str] = ()) -> None:
             print("there are no labelled sets beside this repository; name their folders")
             return
         embedder = None if asked.words else _embedder(asked.vectors)
-        sets = [*map(load_set, folders), small_vaults()]
-        found = [one for data in sets for one in ask_set(data, embedder)]
+        sets = [(load_set(one), unanswered_questions(one)) for one in folders] + [(small_vaults(), {})]
+        found = [one for data, close in sets for one in ask_set(data, embedder, close)]
     if not found:
         print("no question of these sets could be asked")
         return
@@ -154,7 +162,17 @@ def small_vaults() -> LabelledSet:
     return LabelledSet(name="small_vaults", units=tuple(units), queries=tuple(queries))
 
 
-def ask_set(data: LabelledSet, embedder: Embedder | None) -> Iterator[AskedQuestion]:
+def unanswered_questions(folder: Path) -> dict[str, list[str]]:
+    """Return the questions of a set that its texts do not answer, by space."""
+    found: dict[str, list[str]] = {}
+    for query in load_unanswered(folder):
+        found.setdefault(query.space, []).append(query.text)
+    return found
+
+
+def ask_set(
+    data: LabelledSet, embedder: Embedder | None, unanswered: Mapping[str, list[str]]
+) -> Iterator[AskedQuestion]:
     """Put its own and foreign questions to each vault of a set."""
     spaces = list(set_spaces(data))
     general = _QUESTIONS.read_text(encoding="utf-8").splitlines()
@@ -180,6 +198,7 @@ def ask_set(data: LabelledSet, embedder: Embedder | None) -> Iterator[AskedQuest
                 foreign = {
                     "others": chosen.sample(others, min(most, len(others))),
                     "general": chosen.sample(general, min(most, len(general))),
+                    UNANSWERED: unanswered.get(space.queries[0].space, []),
                 }
                 yield from _ask(data.name, vault, feeder, space, foreign)
 
@@ -212,14 +231,19 @@ def _asked(
 
 def _tables(found: Found, floor: float) -> None:
     kinds = sorted({one.kind for one, _ in found} - {OWN})
-    print("| set | R@10 | lost | " + " | ".join(f"{kind}: nothing" for kind in kinds) + " | AUROC |")
-    print("|---|---|---|" + "---|" * (len(kinds) + 1))
+    print(
+        "| set | R@10 | lost | " + " | ".join(f"{kind}: nothing" for kind in kinds) + " | AUROC | AUROC, unanswered |"
+    )
+    print("|---|---|---|" + "---|" * (len(kinds) + 2))
     for name in sorted({one.set for one, _ in found}):
         of_set = [one for one in found if one[0].set == name]
         own = [one for one, _ in of_set if one.kind == OWN and one.golds]
         cells = [f"{sum(one.recall for one in own) / max(1, len(own)):.3f}", f"{lost(of_set, floor):.3f}"]
         cells += [f"{silent([one for one in of_set if one[0].kind == kind], floor):.2f}" for kind in kinds]
-        print(f"| {name} | " + " | ".join([*cells, f"{area(of_set):.3f}"]) + " |")
+        cells += [f"{area([one for one in of_set if one[0].kind != UNANSWERED]):.3f}"]
+        cells += [f"{area([one for one in of_set if one[0].kind in (OWN, UNANSWERED)]):.3f}"]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+    found = [one for one in found if one[0].kind != UNANSWERED]
     foreign = [one for one in found if one[0].kind != OWN]
     print(f"foreign questions that get nothing: {silent(foreign, floor):.3f} of {len(foreign)}")
     print("| hits | mean score | relevant |\n|---|---|---|")

@@ -11,7 +11,7 @@ from recollectum.domain.hit import AnswerEvidence
 from recollectum.recall.calibration import AnswerWeights, Calibration, HitWeights, log_size
 
 Floats: TypeAlias = NDArray[np.float64]
-OWN = "own"
+OWN, UNANSWERED = "own", "unanswered"
 #: Points of R@10 that the floor may cost on any set.
 MAX_LOSS = 0.019
 _FOLDS = 5
@@ -42,7 +42,7 @@ class AskedQuestion:
 
 def fit(asked: Sequence[AskedQuestion]) -> Calibration:
     """Return the calibration that fits some questions best; each set and each side of it weighs the same."""
-    known = [one for one in asked if one.evidence]
+    known = [one for one in asked if one.evidence and one.kind != UNANSWERED]
     answered = np.array([one.kind == OWN and any(one.gold) for one in known], float)
     weights = _weights(known, lambda one: (one.set, one.kind == OWN))
     evidence = np.array([_row(one.evidence) for one in known if one.evidence])

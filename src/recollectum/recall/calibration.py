@@ -119,44 +119,43 @@ def _chance(odds: float) -> float:
 #: By provider, model and digest of the embedder; None for search by words alone. Fitted on five labelled sets
 #: and on small vaults, with half of the questions foreign; docs/concepts/recall.md has the figures.
 CALIBRATIONS: Mapping[tuple[str, str, str] | None, Calibration] = {
-    # Fitted on locomo_dev, factconsolidation_6k and the small vaults alone.
     ("local", "recollectum-embed", "1c69736704be486eba61abedc412607e750a4678ff66a82f50fd83295c9e697b"): Calibration(
         answer=AnswerWeights(
-            constant=-19.78,
-            coverage=0.1002,
-            missing=2.044,
-            words=-0.2045,
-            fused=0.5274,
-            size=-1.077,
-            turns=1.793,
-            cosine=38.0,
-            mean=-11.5,
-            deviation=10.04,
+            constant=-19.47,
+            coverage=1.202,
+            missing=-0.8136,
+            words=-0.1027,
+            fused=0.3179,
+            size=-0.5315,
+            turns=-1.074,
+            cosine=30.88,
+            mean=0.7832,
+            deviation=3.172,
         ),
-        hit=HitWeights(constant=0.6437, rank=-2.058, fused=0.1005, behind=-0.6317),
-        floor=0.05,
+        hit=HitWeights(constant=0.6848, rank=-1.696, fused=0.0933, behind=-0.7327),
+        floor=0.04,
     ),
     ("local", "gte-small", "499e6a7a71f84964c95c3621a2ced3b14244b18005cd892894a83511085af6f9"): Calibration(
         answer=AnswerWeights(
-            constant=-33.17,
-            coverage=1.336,
-            missing=-2.29,
-            words=-0.0612,
-            fused=0.3266,
-            size=-0.495,
-            turns=-1.386,
-            cosine=34.52,
-            mean=5.539,
-            deviation=91.86,
+            constant=-30.74,
+            coverage=2.326,
+            missing=-2.001,
+            words=-0.0417,
+            fused=0.2891,
+            size=-0.5411,
+            turns=-0.9888,
+            cosine=35.9,
+            mean=1.038,
+            deviation=82.26,
         ),
-        hit=HitWeights(constant=0.1515, rank=-1.49, fused=0.1422, behind=-0.5209),
-        floor=0.05,
+        hit=HitWeights(constant=0.5194, rank=-1.558, fused=0.0914, behind=-0.6916),
+        floor=0.04,
     ),
     None: Calibration(
         answer=AnswerWeights(
-            constant=1.577, coverage=9.281, missing=-1.961, words=0.082, fused=0.7582, size=-0.8048, turns=-0.6285
+            constant=1.928, coverage=9.609, missing=-1.986, words=0.1024, fused=1.024, size=-0.9673, turns=-0.0222
         ),
-        hit=HitWeights(constant=1.114, rank=-1.701, fused=-0.0654, behind=-0.923),
+        hit=HitWeights(constant=1.15, rank=-1.808, fused=-0.0737, behind=-1.195),
         floor=0.05,
     ),
 }

@@ -133,12 +133,11 @@ def _count_texts(found: Iterable[Evidence]) -> int:
 def _preselect(
     numbers: list[int], cosines: Mapping[int, float], scores: Mapping[int, float], scale: ZScale, size: int
 ) -> list[int]:
-    """Return the candidates with the best scores of both arms; features would not lift the others to the head."""
-    most = size // 2
-    if len(numbers) <= most:
+    """Return the candidates with the best scores of both arms; features would seldom lift the others to the head."""
+    if len(numbers) <= size:
         return numbers
     base = {one: scale.base(cosines.get(one), scores.get(one, 0.0), turn=True) for one in numbers}
-    return sorted(numbers, key=base.__getitem__, reverse=True)[:most]
+    return sorted(numbers, key=base.__getitem__, reverse=True)[:size]
 
 
 def _candidate(

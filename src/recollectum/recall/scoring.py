@@ -43,11 +43,11 @@ ASSISTANT_WEIGHT = 1.5
 BEFORE_WEIGHT, BEFORE_TURNS, BEFORE_DECAY = 0.3, 5, 0.85
 AFTER_WEIGHT, AFTER_TURNS = 0.15, 2
 SESSION_WEIGHT = 0.2
-TOLD_WEIGHT = 1.6
+TOLD_WEIGHT = 1.5
 TOLD_HALF_SATURATION = 10
 #: With this many words that tell something, a turn is as good as a memory.
 TOLD_NEUTRAL = 20
-ECHO_WEIGHT = 1.6
+ECHO_WEIGHT = 2.0
 TIME_WEIGHT = 2.0
 #: Small weights, which decide between otherwise equal scores.
 IMPORTANCE_WEIGHT = 0.4

@@ -91,6 +91,11 @@ def load_set(folder: Path, limit: int | None = None) -> LabelledSet:
     return LabelledSet(name=folder.absolute().name, units=units, queries=tuple(queries))
 
 
+def load_unanswered(folder: Path) -> list[LabelledQuery]:
+    """Load the queries that no unit of the set answers."""
+    return [_labelled(line) for line in _lines(folder, "queries.jsonl") if _is_unanswered(line)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     """One JSON object and the line it was read from."""
@@ -130,19 +135,23 @@ def _unit(line: _Line) -> LabelledUnit:
 
 def _query(line: _Line) -> LabelledQuery | None:
     """Return the query; None when it has no gold, or when no answer is right."""
+    query = _labelled(line)
+    return None if _is_unanswered(line) or not (query.gold or query.gold_sessions) else query
+
+
+def _is_unanswered(line: _Line) -> bool:
     category = str(line.fields.get("category") or "")
-    gold = line.texts("gold_audited") or line.texts("gold")
-    sessions = line.texts("gold_sessions")
-    silent = category in _SILENT or category.endswith(_SILENT_ENDING)
-    if silent or not (gold or sessions):
-        return None
+    return category in _SILENT or category.endswith(_SILENT_ENDING)
+
+
+def _labelled(line: _Line) -> LabelledQuery:
     return LabelledQuery(
         space=line.text("ns"),
         id=line.text("id"),
-        category=category,
+        category=str(line.fields.get("category") or ""),
         text=line.text("text"),
-        gold=gold,
-        gold_sessions=sessions,
+        gold=line.texts("gold_audited") or line.texts("gold"),
+        gold_sessions=line.texts("gold_sessions"),
         asked_at=parse_set_time(line.fields.get("question_date")),
         before_session=line.number("before_session", math.inf),
     )

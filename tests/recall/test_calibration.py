@@ -174,3 +174,14 @@ def test_the_floor_is_a_setting(tmp_path: Path) -> None:
             vault.memories.save(fact)
         assert vault.recall(SHARED_WORD)[0].score < 0.05
         assert vault.recall(SHARED_WORD, answers_only=True)
+
+
+def test_a_question_whose_words_most_texts_have_is_answered_by_words_alone(tmp_path: Path) -> None:
+    with Recollectum(tmp_path, settings={"embedding.provider": "none"}) as home:
+        vault = home.vault("user:ada")
+        for number in range(150):
+            vault.memories.save(f"train number {number} was late")
+        found = vault.recall("late train", answers_only=True)
+        assert len(found) == 10
+        assert found.evidence
+        assert found.evidence.coverage == 1.0

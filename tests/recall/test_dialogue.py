@@ -183,3 +183,11 @@ def test_a_question_for_what_the_assistant_said_is_known(query: str) -> None:
 )
 def test_a_request_and_a_question_for_others_are_no_such_question(query: str) -> None:
     assert not asks_the_assistant(query)
+
+
+def test_by_words_alone_a_rare_word_outweighs_who_said_it(place: Path) -> None:
+    with opened(place, None) as vault:
+        chat = vault.sessions.open()
+        for number in range(6):
+            chat.add("assistant" if number % 2 else "user", f"remark{number} about teal")
+        assert vault.recall("remark5 teal")[0].text == "remark5 about teal"

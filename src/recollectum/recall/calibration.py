@@ -99,6 +99,7 @@ def word_evidence(terms: Iterable[QueryTerm], matches: Matches, best: float) -> 
     Words count by their inverse document frequency, so that a rare word that is missing counts more than a common one.
     """
     total = absent = 0.0
+    telling = False
     words: dict[str, list[QueryTerm]] = {}
     for term in terms:
         words.setdefault(term.word.casefold(), []).append(term)
@@ -107,8 +108,12 @@ def word_evidence(terms: Iterable[QueryTerm], matches: Matches, best: float) -> 
         weight = math.log1p((max(0, matches.chunks - frequency) + 0.5) / (frequency + 0.5))
         total += weight
         absent += 0.0 if frequency else weight
+        telling = telling or 2 * frequency <= matches.chunks
     if not total:
         return 0.0, 0.0, len(words)
+    if not telling:
+        # BM25 gives nothing for a word that most texts have; then most texts are an answer.
+        return 1.0, 0.0, len(words)
     return best / (_BM25_MOST * total), absent / total, len(words)
 
 
@@ -153,10 +158,10 @@ CALIBRATIONS: Mapping[tuple[str, str, str] | None, Calibration] = {
     ),
     None: Calibration(
         answer=AnswerWeights(
-            constant=1.928, coverage=9.609, missing=-1.986, words=0.1024, fused=1.024, size=-0.9673, turns=-0.0222
+            constant=1.554, coverage=9.538, missing=-1.996, words=0.087, fused=0.5387, size=-0.801, turns=-1.06
         ),
-        hit=HitWeights(constant=1.15, rank=-1.808, fused=-0.0737, behind=-1.195),
-        floor=0.05,
+        hit=HitWeights(constant=1.109, rank=-1.787, fused=-0.0477, behind=-0.576),
+        floor=0.04,
     ),
 }
 

@@ -97,8 +97,10 @@ class ZScale(NamedTuple):
         """Return the fused score of both arms for a turn of a conversation, or for a written text."""
         middle, unit = self.cosine
         near = 0.0 if cosine is None else (cosine - middle) * unit
+        # Without vectors the words are the whole score, and must outweigh the signals that are added to it.
+        weight = (LEXICAL_WEIGHT if turn else WRITTEN_LEXICAL_WEIGHT) if unit else 1.0
         middle, unit = self.bm25
-        return near + (LEXICAL_WEIGHT if turn else WRITTEN_LEXICAL_WEIGHT) * (bm25 - middle) * unit
+        return near + weight * (bm25 - middle) * unit
 
 
 def measure_scale(cosines: Iterable[float], scores: Iterable[float]) -> ZScale:

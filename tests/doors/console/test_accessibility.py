@@ -64,7 +64,8 @@ def test_axe_finds_no_serious_fault(chromium: Browser, filled: Place, scheme: Li
     for path in _paths(filled):
         faults[path] = _look(page, filled.url + path, rules)
     page.goto(f"{filled.url}/console/privacy")
-    page.get_by_role("button", name="Preview…").first.click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Preview…").first.click()
     faults["preview"] = _faults(page, rules)
     assert not {path: found for path, found in faults.items() if found}
     context.close()

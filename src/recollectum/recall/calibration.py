@@ -158,10 +158,10 @@ CALIBRATIONS: Mapping[tuple[str, str, str] | None, Calibration] = {
     ),
     None: Calibration(
         answer=AnswerWeights(
-            constant=1.554, coverage=9.538, missing=-1.996, words=0.087, fused=0.5387, size=-0.801, turns=-1.06
+            constant=1.928, coverage=9.609, missing=-1.986, words=0.1024, fused=1.024, size=-0.9673, turns=-0.0222
         ),
-        hit=HitWeights(constant=1.109, rank=-1.787, fused=-0.0477, behind=-0.576),
-        floor=0.04,
+        hit=HitWeights(constant=1.15, rank=-1.808, fused=-0.0737, behind=-1.195),
+        floor=0.05,
     ),
 }
 

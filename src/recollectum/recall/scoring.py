@@ -97,10 +97,8 @@ class ZScale(NamedTuple):
         """Return the fused score of both arms for a turn of a conversation, or for a written text."""
         middle, unit = self.cosine
         near = 0.0 if cosine is None else (cosine - middle) * unit
-        # Without vectors the words are the whole score, and must outweigh the signals that are added to it.
-        weight = (LEXICAL_WEIGHT if turn else WRITTEN_LEXICAL_WEIGHT) if unit else 1.0
         middle, unit = self.bm25
-        return near + weight * (bm25 - middle) * unit
+        return near + (LEXICAL_WEIGHT if turn else WRITTEN_LEXICAL_WEIGHT) * (bm25 - middle) * unit
 
 
 def measure_scale(cosines: Iterable[float], scores: Iterable[float]) -> ZScale:
@@ -195,7 +193,8 @@ def _signal_scores(one: SearchCandidate) -> list[tuple[str, float]]:
     if one.echo:
         added.append(("echo", -ECHO_WEIGHT * one.echo))
     if one.assistant:
-        added.append(("assistant", -ASSISTANT_WEIGHT))
+        # Without a vector the whole score is that of the words, which must be able to outweigh this.
+        added.append(("assistant", -ASSISTANT_WEIGHT * (LEXICAL_WEIGHT if one.cosine is None else 1.0)))
     if one.when:
         added.append(("when", TIME_WEIGHT * one.when))
     if one.importance != 0.5:

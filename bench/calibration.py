@@ -170,14 +170,9 @@ def unanswered_questions(folder: Path) -> dict[str, list[str]]:
     return found
 
 
-def ask_set(
-    data: LabelledSet, embedder: Embedder | None, unanswered: Mapping[str, list[str]]
-) -> Iterator[AskedQuestion]:
-    """Put its own and foreign questions to each vault of a set."""
+def filled_vaults(data: LabelledSet, embedder: Embedder | None) -> Iterator[tuple[Vault, Feeder, SetSpace]]:
+    """Yield a vault for each space of a set, with all its units, at the time of its last question."""
     spaces = list(set_spaces(data))
-    general = _QUESTIONS.read_text(encoding="utf-8").splitlines()
-    chosen = random.Random(_SEED)
-    most = max(8, _FOREIGN * 5 // max(5, len(spaces)))
     with tempfile.TemporaryDirectory() as folder:
         clock = SetClock(start_time(spaces[0]))
         settings = {**_SETTINGS, "embedding.provider": "none" if embedder is None else "local"}
@@ -193,14 +188,26 @@ def ask_set(
                 if embedder is not None:
                     vault.admin.index.update(lambda _: None)
                 clock.now = max([feeder.latest, *(one.asked_at for one in space.queries if one.asked_at)])
-                own = {one.text for one in space.queries}
-                others = [one.text for other in spaces for one in other.queries if one.text not in own]
-                foreign = {
-                    "others": chosen.sample(others, min(most, len(others))),
-                    "general": chosen.sample(general, min(most, len(general))),
-                    UNANSWERED: unanswered.get(space.queries[0].space, []),
-                }
-                yield from _ask(data.name, vault, feeder, space, foreign)
+                yield vault, feeder, space
+
+
+def ask_set(
+    data: LabelledSet, embedder: Embedder | None, unanswered: Mapping[str, list[str]]
+) -> Iterator[AskedQuestion]:
+    """Put its own and foreign questions to each vault of a set."""
+    spaces = list(set_spaces(data))
+    general = _QUESTIONS.read_text(encoding="utf-8").splitlines()
+    chosen = random.Random(_SEED)
+    most = max(8, _FOREIGN * 5 // max(5, len(spaces)))
+    for vault, feeder, space in filled_vaults(data, embedder):
+        own = {one.text for one in space.queries}
+        others = [one.text for other in spaces for one in other.queries if one.text not in own]
+        foreign = {
+            "others": chosen.sample(others, min(most, len(others))),
+            "general": chosen.sample(general, min(most, len(general))),
+            UNANSWERED: unanswered.get(space.queries[0].space, []),
+        }
+        yield from _ask(data.name, vault, feeder, space, foreign)
 
 
 def _ask(

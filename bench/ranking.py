@@ -16,13 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.calibration import KeptVectors
+from bench.calibration import KeptVectors, filled_vaults
 from bench.recall import SETS, open_sets
 from bench.sizes import is_small
-from recollectum import Recollectum
 from recollectum.domain.hit import Hit
 from recollectum.doors.cli.benchmark.labelled_set import LabelledQuery, LabelledSet, LabelledUnit, load_set
-from recollectum.doors.cli.benchmark.runner import DEPTH, Feeder, SetClock, set_spaces, start_time
+from recollectum.doors.cli.benchmark.runner import DEPTH
 from recollectum.models.embedding.port import Embedder
 from recollectum.models.registry.embedding import open_embedder
 from recollectum.settings.model import EmbeddingSettings
@@ -31,7 +30,6 @@ from training import dialogues
 
 #: The score of both arms, and the signals that are added to it.
 SIGNALS = ("arms", "who", "told", "echo", "when", "assistant", "before", "after", "session", "name")
-_SETTINGS = {"encryption": "off", "storage.reserve_mib": 0, "lifecycle.active_days": 0}
 _FOLDS = 5
 _RIDGE = 1e-3
 _DIALOGUES_IN_VAULT = 8
@@ -112,26 +110,12 @@ def kept_dialogues() -> Iterator[LabelledSet]:
 
 def ask(data: LabelledSet, embedder: Embedder | None) -> Iterator[Answer]:
     """Ask every question of a set, and yield the hits with what each signal added."""
-    with tempfile.TemporaryDirectory() as folder:
-        spaces = list(set_spaces(data))
-        clock = SetClock(start_time(spaces[0]))
-        settings = {**_SETTINGS, "embedding.provider": "none" if embedder is None else "local"}
-        environ = {"HOME": folder, "PATH": os.environ.get("PATH", "")}
-        with Recollectum(
-            Path(folder) / "home", settings=settings, environ=environ, clock=clock, embedder=embedder
-        ) as home:
-            for number, space in enumerate(spaces):
-                clock.now = start_time(space)
-                feeder = Feeder(vault := home.vault(f"user:space{number}"), clock, clock.now)
-                feeder.feed(space.units)
-                if embedder is not None:
-                    vault.admin.index.update(lambda _: None)
-                clock.now = max([feeder.latest, *(one.asked_at for one in space.queries if one.asked_at)])
-                for query in space.queries:
-                    if query.gold and (hits := vault.recall(query.text, limit=DEPTH)):
-                        gold = tuple(query.gold & set(feeder.ids([hit])) for hit in hits)
-                        added = np.array([_added(hit) for hit in hits])
-                        yield Answer(data.name, query.space, added, gold, len(query.gold))
+    for vault, feeder, space in filled_vaults(data, embedder):
+        for query in space.queries:
+            if query.gold and (hits := vault.recall(query.text, limit=DEPTH)):
+                gold = tuple(query.gold & set(feeder.ids([hit])) for hit in hits)
+                added = np.array([_added(hit) for hit in hits])
+                yield Answer(data.name, query.space, added, gold, len(query.gold))
 
 
 def _added(hit: Hit) -> list[float]:

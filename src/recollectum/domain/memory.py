@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from recollectum.domain.errors import InvalidInput
+from recollectum.domain.errors import InvalidInput, StepRefused
 from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
 from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
@@ -40,6 +40,13 @@ STEPS: Mapping[State, frozenset[State]] = {
     State.HARD_DELETE_PENDING: frozenset({State.PURGED}),
     State.PURGED: frozenset(),
 }
+
+
+def parse_listable_state(state: str) -> State:
+    """Return the state; raise when its memories cannot be listed, with the three that can."""
+    if state in (State.ACTIVE, State.ARCHIVED, State.SOFT_DELETED):
+        return State(state)
+    raise StepRefused(f"memories cannot be listed by state {state!r}; use active, archived or soft_deleted")
 
 
 class Kind(StrEnum):

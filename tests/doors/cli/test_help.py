@@ -44,11 +44,29 @@ def test_help_stays_within_its_cpu_budget(tmp_path: Path) -> None:
     assert taken <= limit
 
 
-def test_help_loads_nothing_heavy() -> None:
+@pytest.fixture(scope="module", name="loaded")
+def fixture_loaded() -> frozenset[str]:
+    """The modules that `--help` imports."""
     program = "import sys; from recollectum.doors.cli.main import main; main(['--help']); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    return frozenset(done.stdout.split())
+
+
+def test_help_loads_nothing_heavy(loaded: frozenset[str]) -> None:
     assert "typer" in loaded
-    assert not {"apsw", "rich", "pydantic", "asyncio", "cryptography", "recollectum.engine"} & set(loaded)
+    assert not {"apsw", "rich", "pydantic", "asyncio", "cryptography", "recollectum.engine"} & loaded
+
+
+def test_help_loads_nothing_that_works_on_a_vault(loaded: frozenset[str]) -> None:
+    # A command checks what it was given by the shapes of the intake; a service brings eighty modules with it.
+    shapes = {"recollectum.vault", "recollectum.vault.intake"} | {
+        f"recollectum.vault.intake.{name}" for name in ("draft", "new_message")
+    }
+    rooms = ("recall", "vault", "storage.tables", "policy", "models", "context", "distil", "transfer")
+    assert shapes <= loaded
+    assert not {
+        name for name in loaded - shapes if f"{name}.".startswith(tuple(f"recollectum.{one}." for one in rooms))
+    }
 
 
 def test_there_are_at_most_thirty_six_commands() -> None:

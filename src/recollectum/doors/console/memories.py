@@ -8,14 +8,13 @@ from starlette.responses import Response
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.ids import parse_enum, parse_optional_enum
-from recollectum.domain.memory import Citation, Kind, Memory, State, Version
+from recollectum.domain.memory import Citation, Kind, Memory, State, Version, parse_listable_state
 from recollectum.domain.message import Message
 from recollectum.domain.proposal import Span
 from recollectum.domain.records import dataclass
 from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, Visit, new_router
 from recollectum.doors.console.rendering import spanned
 from recollectum.doors.console.text_diff import DiffPiece, diff_words
-from recollectum.vault.memories.service import parse_listable_state
 from recollectum.vault.vault import Vault
 
 if TYPE_CHECKING:

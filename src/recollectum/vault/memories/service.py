@@ -10,7 +10,17 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.ids import parse_enum, parse_optional_enum
-from recollectum.domain.memory import Citation, Kind, KindName, Memory, SaveOutcome, SaveResult, State, StateName
+from recollectum.domain.memory import (
+    Citation,
+    Kind,
+    KindName,
+    Memory,
+    SaveOutcome,
+    SaveResult,
+    State,
+    StateName,
+    parse_listable_state,
+)
 from recollectum.domain.message import ToolUse
 from recollectum.domain.notice import Notice
 from recollectum.domain.page import Page, cut_page
@@ -340,13 +350,6 @@ def _check_live(memory: Memory, state: State) -> None:
         raise NotFound(f"memory {memory.id!r} is deleted; it can be restored while its grace window lasts")
     if state not in LIVE:
         raise NotFound(f"there is no memory {memory.id!r} in this vault")
-
-
-def parse_listable_state(state: str) -> State:
-    """Return the state; raise when its memories cannot be listed, with the three that can."""
-    if state in (State.ACTIVE, State.ARCHIVED, State.SOFT_DELETED):
-        return State(state)
-    raise StepRefused(f"memories cannot be listed by state {state!r}; use active, archived or soft_deleted")
 
 
 def _parse_target_state(state: str) -> State:

@@ -7,7 +7,7 @@ import typer
 
 from recollectum.domain.errors import NotFound
 from recollectum.domain.ids import parse_optional_enum
-from recollectum.domain.memory import Citation, Kind, Memory, State
+from recollectum.domain.memory import Citation, Kind, Memory, State, parse_listable_state
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, tell, working
@@ -15,7 +15,6 @@ from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, re
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_time
-from recollectum.vault.memories.service import parse_listable_state
 
 if TYPE_CHECKING:
     from recollectum.domain.memory import Version

@@ -15,6 +15,7 @@ keystore         the wrapped key of each vault (keys.db)
 read_cache       caches reads until the database changes
 times            moments as stored integers
 row_lists        rows as named parameters of one statement
+full_text        ranks chunks by words, the same on every engine
 sqlite           the SQLite backend
 tables           one module per table
 """

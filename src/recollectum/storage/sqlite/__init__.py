@@ -9,7 +9,7 @@ database       one file: a writer and several readers
 group_commit   writers that arrive together share one commit
 dialect        the words in which portable statements differ
 failures       translates SQLite's errors
-full_text      the full-text index on FTS5, and its scores
+full_text      the full-text index on FTS5
 backup         copies a live database
 conversion     rewrites a database with other pages or under another key
 integrity      checks pages and rows

@@ -11,7 +11,6 @@ from recollectum.text.terms.analyser import Phrase
 
 #: The tokenizer of the index, as its migration declares it; queries must use the same.
 TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
-NO_LIMIT: Final = -1
 #: A temporary table of each connection; it stores no rows.
 _OCCURRENCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.occurrences USING fts5vocab (main, search, instance)"
 _OF_PHRASE = "SELECT json_group_array(rowid) FROM search WHERE search MATCH ?"
@@ -54,7 +53,7 @@ def quoted(phrase: Phrase) -> str:
     return f"{words} *" if phrase.prefix else words
 
 
-def is_prefix(expression: str) -> bool:
+def _is_prefix(expression: str) -> bool:
     """Return whether a quoted phrase ends with a prefix."""
     return expression.endswith("*")
 
@@ -140,7 +139,7 @@ class PostingReader:
 
     def _term(self, phrase: str) -> str | None:
         """Return the term if a phrase is a single one; None for several terms or a prefix."""
-        if is_prefix(phrase):
+        if _is_prefix(phrase):
             return None
         found = cast(
             list[tuple[str]],

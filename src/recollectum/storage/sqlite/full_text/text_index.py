@@ -1,23 +1,19 @@
 """The full-text index of one connection: adds and removes chunks, and finds those with the phrases of a question."""
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 
 import apsw
 
+from recollectum.storage.full_text.bm25 import CorpusSize, score_bm25
+from recollectum.storage.full_text.candidates import choose_lists
 from recollectum.storage.port import Matches
-from recollectum.storage.sqlite.full_text.bm25 import CorpusSize, PostingList, score_bm25
 from recollectum.storage.sqlite.full_text.document_lengths import DocumentLengths
-from recollectum.storage.sqlite.full_text.phrase_frequencies import PhraseFrequencies
-from recollectum.storage.sqlite.full_text.posting_reader import NO_LIMIT, TOKENIZER, PostingReader, quoted
+from recollectum.storage.sqlite.full_text.posting_reader import TOKENIZER, PostingReader, quoted
 from recollectum.text.terms.analyser import Phrase
-from recollectum.text.terms.match_plan import SMALL, MatchPlan
 
 _ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
 _REMOVE = "DELETE FROM search WHERE rowid = ?"
-#: To look up one chunk takes about as long as to read this many postings.
-_LOOKUP_COST = 100
 
 
 class SqliteTextIndex:
@@ -45,7 +41,8 @@ class SqliteTextIndex:
         if not phrases or highest is None:
             return score_bm25((), self._lengths.upto(self._connection, 0), CorpusSize(0, 0), whole=True)
         packed = self._lengths.upto(self._connection, highest)
-        lists, whole = self._lists({quoted(phrase): phrase for phrase in phrases}, highest, among)
+        reader = PostingReader(self._connection)
+        lists, whole = choose_lists(reader, {quoted(phrase): phrase for phrase in phrases}, highest, among)
         return score_bm25(lists, packed, _size(block), whole=whole)
 
     def stems(self, texts: Iterable[str]) -> list[str]:
@@ -68,53 +65,6 @@ class SqliteTextIndex:
         """Return the number of indexed chunks."""
         rows = cast(list[tuple[int]], self._connection.execute("SELECT count(*) FROM search").fetchall())
         return rows[0][0]
-
-    def _lists(
-        self, phrases: Mapping[str, Phrase], highest: int, among: Collection[int] | None
-    ) -> tuple[list[PostingList], bool]:
-        """Return the posting lists to score, and whether no match is missing."""
-        reader = PostingReader(self._connection)
-        if highest <= SMALL:
-            read = reader.some(phrases, NO_LIMIT)
-            return [PostingList(listed, None, phrases[phrase]) for phrase, listed in read.items()], True
-        frequencies = PhraseFrequencies(reader, phrases, highest)
-        if among is not None:
-            return list(_among(reader, frequencies, phrases, frozenset(among))), True
-        plan = frequencies.plan()
-        known = sum(1 for count in frequencies.counts.values() if count)
-        return list(_candidates(reader, frequencies, phrases, plan)), len(plan.alone) == known
-
-
-def _candidates(
-    reader: PostingReader, frequencies: "PhraseFrequencies", phrases: Mapping[str, Phrase], plan: MatchPlan
-) -> Iterator[PostingList]:
-    """Yield the posting lists of a plan."""
-    counts = frequencies.counts
-    for phrase in plan.alone:
-        yield PostingList(frequencies.read[phrase], None, phrases[phrase])
-    oldest = 0
-    for phrase in plan.leading:
-        newest, oldest = reader.newest(phrase, frequencies.budget, plan.alone, plan.beside)
-        yield PostingList(newest, counts[phrase], phrases[phrase])
-    for phrase in plan.beside:
-        listed = reader.beside(phrase, plan.alone, plan.leading, oldest)
-        yield PostingList(listed, counts[phrase], phrases[phrase])
-
-
-def _among(
-    reader: PostingReader, frequencies: "PhraseFrequencies", phrases: Mapping[str, Phrase], sought: frozenset[int]
-) -> Iterator[PostingList]:
-    """Yield which of some chunks contain each phrase: by its list, or one by one if the list is much longer."""
-    most = max(frequencies.budget, _LOOKUP_COST * len(sought))
-    for phrase in phrases:
-        listed = frequencies.read.get(phrase) or reader.some([phrase], most)[phrase]
-        numbers: list[int] = json.loads(listed)
-        if len(numbers) < most:
-            found = json.dumps([number for number in numbers if number in sought], separators=(",", ":"))
-            yield PostingList(found, len(set(numbers)), phrases[phrase])
-        else:
-            count = frequencies.estimate_again(phrase)
-            yield PostingList(reader.among(phrase, sought), count, phrases[phrase])
 
 
 def _size(block: bytes | None) -> CorpusSize:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollectum.storage.full_text.bm25 import ArrayScores, CorpusSize, PostingList, Scores, score_bm25
 from recollectum.storage.port import Matches
-from recollectum.storage.sqlite.full_text.bm25 import ArrayScores, CorpusSize, PostingList, Scores, score_bm25
 from recollectum.storage.sqlite.full_text.posting_reader import match_any
 from tests.storage.sqlite.text_indexes import Indexed, in_order, phrase_of, scored
 

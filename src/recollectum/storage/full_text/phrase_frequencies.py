@@ -1,9 +1,10 @@
 """Estimates how frequent the phrases of a question are in a large index, and reads the lists of the rare ones."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
 
-from recollectum.storage.sqlite.full_text.posting_reader import PostingReader, is_prefix
+from recollectum.storage.full_text.posting_source import PostingSource
+from recollectum.text.terms.analyser import Phrase
 from recollectum.text.terms.match_plan import MatchPlan, budget, plan_match
 
 #: This many postings are enough to estimate how frequent a phrase is; counting all takes time linear in their number.
@@ -22,8 +23,9 @@ class PhraseFrequencies:
     frequent, and the plan is made again.
     """
 
-    def __init__(self, lists: PostingReader, phrases: Iterable[str], highest: int) -> None:
+    def __init__(self, lists: PostingSource, phrases: Mapping[str, Phrase], highest: int) -> None:
         self._lists = lists
+        self._phrases = phrases
         self._highest = highest
         self.budget = budget(highest)
         some = lists.some(phrases, _SAMPLE)
@@ -67,7 +69,7 @@ class PhraseFrequencies:
     def estimate_again(self, phrase: str) -> int:
         """Estimate the frequency of a phrase with a long list, from samples of every part of the index."""
         # To find a prefix takes time linear in its postings, however few are wanted.
-        width = self._highest if is_prefix(phrase) else self._highest // _PARTS + 1
+        width = self._highest if self._phrases[phrase].prefix else self._highest // _PARTS + 1
         total = 0
         for start in range(1, self._highest + 1, width):
             count, last = self._lists.first(phrase, start, start + width - 1, _SAMPLE)

@@ -10,6 +10,7 @@ pytest_plugins = (
     "tests.plugins.examples",
     "tests.plugins.features",
     "tests.plugins.isolation",
+    "tests.plugins.postgres",
     "tests.plugins.processes",
     "tests.plugins.skips",
     "tests.plugins.sockets",

@@ -19,6 +19,8 @@ FOR_USERS = frozenset(
         "recollectum.doors.cli.entry",
         "recollectum.doors.hook.__main__",
         "recollectum.doors.mcp.__main__",
+        # Until the engine that uses it is here.
+        "recollectum.storage.postgres.migrate",
     }
 )
 _OURS = re.compile(r"recollectum(?:\.\w+)+")

@@ -17,5 +17,6 @@ times            moments as stored integers
 row_lists        rows as named parameters of one statement
 full_text        ranks chunks by words, the same on every engine
 sqlite           the SQLite backend
+postgres         the PostgreSQL backend
 tables           one module per table
 """

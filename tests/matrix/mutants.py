@@ -121,6 +121,7 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
     ),
     "a page shows every state": (
         Patch("storage/tables/content/memory_pages.py", "WHERE state = '{state}' AND kind", "WHERE kind"),
+        Patch("storage/tables/content/memory_pages.py", ":walked\n       AND state = 'active'", ":walked\n"),
     ),
     "a key finds what is not active": (
         Patch(

@@ -14,6 +14,10 @@ from tests.recall.homes import opened, scripted
 from tests.storage.statements import StatementLog, traced
 
 RECALL, FILTERED, CONTEXT, SAVE = 8, 10, 15, 10
+#: A list in a vault that is closed: the catalog, the keys, two connections with their settings, the checks, the page.
+OPEN_AND_LIST = 44
+#: Characters of the longest statement of it: SQLite compiles it for each new connection.
+LONGEST = 900
 #: A recall that embeds one step of what is new, which is sixteen pieces, in the background and waits for it.
 CATCH_UP = 36
 
@@ -139,3 +143,15 @@ def test_the_first_look_into_a_new_vault_writes_nothing(tmp_path: Path) -> None:
         vault = home.vault("user:ann")
         sent = log.of(lambda: vault.memories.list())
     assert not [sql for sql in sent if sql.startswith(("INSERT", "UPDATE", "DELETE"))]
+
+
+@pytest.mark.parametrize("count", [0, 3, 300])
+def test_the_first_list_of_a_vault_sends_few_and_short_statements(tmp_path: Path, count: int) -> None:
+    with Recollectum(tmp_path) as home:
+        home.vault("user:ann").memories.save_many([Draft(content=f"car {number} is red") for number in range(count)])
+    with traced() as log, Recollectum(tmp_path) as home:
+        found: list[int] = []
+        sent = log.of(lambda: found.append(len(home.vault("user:ann").memories.list())))
+    assert found == [min(count, 50)]
+    assert len(sent) <= OPEN_AND_LIST, _listed(sent)
+    assert max(map(len, sent)) <= LONGEST, max(sent, key=len)

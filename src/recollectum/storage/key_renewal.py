@@ -89,7 +89,10 @@ class KeyRenewal(KeyDatabase):
 
     def find_next_key(self, vault_id: str) -> bytes | None:
         """Return the key that a vault is being rewritten under; None when it is not."""
-        return self._find(_NEXT + vault_id) if self._database else None
+        name = _NEXT + vault_id
+        # Look for the row first: the master key is asked for only when there is something to unwrap.
+        waits = self._database is not None and self._read(lambda tx: find_key(tx, name)) is not None
+        return self._find(name) if waits else None
 
     def use_next_key(self, vault_id: str) -> None:
         """Make the next key of a vault its key, and delete the old one and every byte of it."""

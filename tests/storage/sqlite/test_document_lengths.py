@@ -67,7 +67,7 @@ def test_a_reader_of_an_older_state_is_served_by_what_a_newer_one_read(tmp_path:
     indexed, lengths = Indexed(_chunks({1: 3, 2: 8}), path), DocumentLengths()
     indexed.connection.pragma("journal_mode", "wal")
     older = apsw.Connection(str(path))
-    create_vocabulary(older, query_only=True)
+    create_vocabulary(older)
     older.execute("BEGIN")
     before = scored(SqliteTextIndex(older, lengths).matches([Phrase("word")]))
     indexed.add(_chunks({number: 1 for number in range(3, 60)}))

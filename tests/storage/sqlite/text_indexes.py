@@ -26,7 +26,7 @@ class Indexed:
     def __init__(self, chunks: Iterable[tuple[int, str]] = (), path: Path | None = None) -> None:
         self.connection = apsw.Connection(str(path) if path else ":memory:")
         self.connection.execute(_TABLE)
-        create_vocabulary(self.connection, query_only=False)
+        create_vocabulary(self.connection)
         self.add(chunks)
 
     @property

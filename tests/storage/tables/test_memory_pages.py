@@ -110,6 +110,27 @@ def _keys(tx: Tx) -> list[str]:
     return [one.id for one in found]
 
 
+def test_a_page_finds_active_memories_behind_many_newer_ones_that_are_not(database: SqliteDatabase) -> None:
+    def fill(tx: Tx) -> list[Memory]:
+        old = [_add(tx, number) for number in range(4)]
+        for number in range(10, 60):
+            _add(tx, number, state=State.ARCHIVED)
+        return [*old, _add(tx, 90)]
+
+    made = database.write(fill)
+    for limit in (1, 2, 5, 20):
+        found = database.read(lambda tx, limit=limit: memory_pages.page(tx, State.ACTIVE, _READINGS[0], limit=limit))
+        assert [one.id for one in found] == [one.id for one in reversed(made)][:limit]
+
+
+def test_a_page_of_the_newest_rows_walks_them_in_their_order(database: SqliteDatabase) -> None:
+    values = {"before": 9, "limit": 9, "now": 1, "policy_now": 1, "walked": 36}
+    plan = database.read(lambda tx: tx.rows("EXPLAIN QUERY PLAN " + memory_pages.RECENT, values))
+    steps = [row[3] for row in plan]
+    assert steps[0].startswith("SEARCH memories USING INTEGER PRIMARY KEY"), steps
+    assert not [step for step in steps if "TEMP B-TREE" in step]
+
+
 @pytest.mark.parametrize("state", _LISTED)
 @pytest.mark.parametrize("kinds", [tuple(Kind), (Kind.TASK,)])
 def test_a_page_reads_an_index_and_sorts_only_what_it_shows(

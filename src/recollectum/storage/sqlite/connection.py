@@ -42,7 +42,6 @@ def connect(
     cache_kib: int = 2048,
     busy_timeout: timedelta = _BUSY_TIMEOUT,
     vfs: str | None = None,
-    query_only: bool = False,
     page_bytes: int = PAGE_BYTES,
 ) -> apsw.Connection:
     """Return a connection to the file at `path`, which is private to this account; with a key, it is encrypted."""
@@ -58,7 +57,7 @@ def connect(
                 _encrypt(connection, key)
             if path.stat().st_size == 0:
                 connection.pragma("page_size", page_bytes)
-            _configure(connection, cache_kib, busy_timeout, query_only=query_only)
+            _configure(connection, cache_kib, busy_timeout)
         except BaseException:
             connection.close(True)
             raise
@@ -116,7 +115,7 @@ def _encrypt(connection: apsw.Connection, key: bytes) -> None:
     connection.pragma("key", raw_key(key))
 
 
-def _configure(connection: apsw.Connection, cache_kib: int, busy_timeout: timedelta, *, query_only: bool) -> None:
+def _configure(connection: apsw.Connection, cache_kib: int, busy_timeout: timedelta) -> None:
     connection.set_busy_handler(_waiter(busy_timeout))
     if connection.pragma("journal_mode") != "wal":
         connection.pragma("journal_mode", "wal")
@@ -135,8 +134,6 @@ def _configure(connection: apsw.Connection, cache_kib: int, busy_timeout: timede
     # statistics by which it could.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     register_functions(connection)
-    if query_only:
-        connection.pragma("query_only", "on")
 
 
 def _waiter(limit: timedelta) -> Callable[[int], bool]:

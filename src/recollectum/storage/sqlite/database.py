@@ -201,11 +201,12 @@ class SqliteDatabase:
             cache_kib=max(options.cache_kib, size // (1024 * _KEPT)),
             busy_timeout=options.busy_timeout,
             vfs=options.vfs,
-            query_only=query_only,
         )
         try:
             with translated(self.path, encrypted=options.key is not None):
-                create_vocabulary(connection, query_only=query_only)
+                create_vocabulary(connection)
+                if query_only:
+                    connection.pragma("query_only", "on")
         except BaseException:
             connection.close(True)
             raise

@@ -68,13 +68,9 @@ def _match_both(phrase: str, others: Sequence[str]) -> str:
     return f"{phrase} AND ({match_any(others)})" if others else '""'
 
 
-def create_vocabulary(connection: apsw.Connection, *, query_only: bool) -> None:
-    """Create the vocabulary table of a connection; call it before the connection is used."""
-    if query_only:
-        connection.pragma("query_only", "off")
+def create_vocabulary(connection: apsw.Connection) -> None:
+    """Create the vocabulary table of a connection; call it before the connection is used, or may only read."""
     connection.execute(_OCCURRENCES)
-    if query_only:
-        connection.pragma("query_only", "on")
 
 
 def has_text_index(connection: apsw.Connection) -> bool:

@@ -51,6 +51,17 @@ _NEWEST = """
      WHERE number IN (SELECT number FROM ({parts}) AS found ORDER BY number DESC LIMIT :limit)
      ORDER BY number DESC
 """
+# Most memories are active, so a page is mostly among the newest rows. This statement compiles in a tenth of the time
+# of the one above, which the first page of a connection waits for.
+RECENT = f"""
+    SELECT {COLUMNS} FROM memories
+     WHERE number < :before AND number > (SELECT max(number) FROM memories WHERE number < :before) - :walked
+       AND state = 'active' AND {_STAYS[State.ACTIVE]}
+     ORDER BY number DESC LIMIT :limit
+"""  # noqa: S608  (constants of this file)
+_LATEST = "SELECT coalesce(max(number), 0) FROM memories WHERE number < :before"
+#: For each row of a page so many are looked at, before the index is asked.
+_WALK = 4
 # The state is a literal: the index of keys holds active memories only.
 _OF_KEYS = f"""
     SELECT {COLUMNS} FROM memories
@@ -90,7 +101,8 @@ def page(
     values = _values(tx, reading, cursor, limit)
     kinds = _EVERY_KIND if kind is None else (kind,)
     if key_prefix is None:
-        return _load(tx, newest(state, kinds), values)
+        recent = _recent(tx, limit, values) if state is State.ACTIVE and kind is None else None
+        return _load(tx, newest(state, kinds), values) if recent is None else recent
     bounds = {"prefix": key_prefix, "beyond": key_prefix + _AFTER_KEYS}
     if len(tx.rows(_COUNT_KEYS, {**bounds, "most": _SORTED_KEYS})) < _SORTED_KEYS:
         return _load(tx, _OF_KEYS, {**values, **bounds, "kind": kind})
@@ -128,6 +140,15 @@ def about_people(tx: Tx) -> list[tuple[int, Memory]]:
 def mark_without_contacts(tx: Tx, read: Iterable[tuple[int, int]]) -> None:
     """Record that memories, given by row number and version, tell of no contact; one that changed since is left."""
     tx.run(_MARK, {"read": json.dumps([(number, version, 0) for number, version in read])})
+
+
+def _recent(tx: Tx, limit: int, values: Params) -> list[Memory] | None:
+    """Return a page of active memories from the newest rows; None when older rows may belong to it."""
+    walked = min(_WALK * limit, LAST_NUMBER)
+    found = _load(tx, RECENT, {**values, "walked": walked})
+    if len(found) < limit and tx.rows(_LATEST, {"before": values["before"]})[0][0] > walked:
+        return None
+    return found
 
 
 def _load(tx: Tx, sql: str, values: Params) -> list[Memory]:

@@ -1,0 +1,133 @@
+"""The two engines have the same tables and columns; the differences that are meant are listed here."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import psycopg
+import pytest
+
+from recollectum.domain.ids import system_clock
+from recollectum.storage.engine import CATALOG, VAULT
+from recollectum.storage.postgres import migrate as postgres_steps
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.migrate import migrate, shipped
+from tests.plugins.postgres import PostgresDatabase
+
+#: Tables of one engine alone, with the reason.
+ONLY_SQLITE = {
+    "seals": "PostgreSQL has checksums of its own",
+    "search": "the full-text index is FTS5",
+    "search_config": "a part of FTS5",
+    "search_data": "a part of FTS5",
+    "search_docsize": "a part of FTS5",
+    "search_idx": "a part of FTS5",
+    "sqlite_sequence": "the highest numbers ever used",
+}
+ONLY_POSTGRES = {
+    CATALOG: {"counters": "the highest numbers ever used", "vault_state": "on SQLite a vault is a file"},
+    VAULT: {"counters": "the highest numbers ever used", "search": "the full-text index is rows of terms"},
+}
+_TYPES = {"INT": "bigint", "INTEGER": "bigint", "TEXT": "text", "REAL": "double precision", "BLOB": "bytea"}
+
+_COLUMNS = """
+    SELECT table_name, column_name, data_type, is_nullable = 'NO', column_default, collation_name
+      FROM information_schema.columns WHERE table_schema = %s
+"""
+_KEYS = """
+    SELECT t.relname, array(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS c (n, place)
+                              JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = c.n ORDER BY place),
+           k.contype::text, f.relname, k.confdeltype::text
+      FROM pg_constraint AS k JOIN pg_class AS t ON t.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = t.relnamespace
+      LEFT JOIN pg_class AS f ON f.oid = k.confrelid
+     WHERE n.nspname = %s AND k.contype IN ('p', 'u', 'f')
+"""
+
+
+class Column(NamedTuple):
+    type: str
+    required: bool
+
+
+Columns = dict[tuple[str, str], Column]
+Keys = set[tuple[str, tuple[str, ...], str, str]]
+
+
+def _on_sqlite(folder: Path, family: str) -> tuple[Columns, Keys]:
+    database = SqliteDatabase(folder / f"{family}.db", SqliteOptions())
+    try:
+        migrate(database, shipped(family), clock=system_clock, backup=lambda _: None)
+        return database.on_connection(_read_sqlite)
+    finally:
+        database.close()
+
+
+def _read_sqlite(connection: object) -> tuple[Columns, Keys]:
+    ask = getattr(connection, "execute")  # noqa: B009 - the types of apsw and of the port differ
+    columns: Columns = {}
+    keys: Keys = set()
+    for (table,) in ask("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        if table in ONLY_SQLITE:
+            continue
+        found = ask(f"PRAGMA table_info('{table}')").fetchall()
+        columns |= {(table, row[1]): Column(_TYPES[row[2]], bool(row[3] or row[5])) for row in found}
+        primary = tuple(row[1] for row in sorted(found, key=lambda row: row[5]) if row[5])
+        keys |= {(table, primary, "p", "")} if primary else set()
+        for _, index, _, origin, *_ in ask(f"PRAGMA index_list('{table}')").fetchall():
+            if origin == "u":
+                named = tuple(row[2] for row in ask(f"PRAGMA index_info('{index}')").fetchall())
+                keys.add((table, named, "u", ""))
+        links: dict[int, list[tuple[str, str, str]]] = {}
+        for number, _, target, own, _, _, act, _ in ask(f"PRAGMA foreign_key_list('{table}')").fetchall():
+            links.setdefault(number, []).append((own, target, act))
+        for parts in links.values():
+            act = "c" if parts[0][2] == "CASCADE" else "a"
+            keys.add((table, tuple(own for own, _, _ in parts), f"f{act}", parts[0][1]))
+    return columns, keys
+
+
+def _on_postgres(database: PostgresDatabase, family: str) -> tuple[Columns, Keys]:
+    schema = postgres_steps.SCHEMAS[family]
+    only, in_vault = ONLY_POSTGRES[family], family == VAULT
+    with psycopg.connect(database.administrator_url) as connection:
+        columns: Columns = {
+            (table, name): Column(kind, required)
+            for table, name, kind, required, _, _ in connection.execute(_COLUMNS, (schema,))
+            if table not in only and not (in_vault and name == "vault")
+        }
+        keys: Keys = {
+            (table, tuple(names[1:] if in_vault else names), kind + (act if kind == "f" else ""), target or "")
+            for table, names, kind, target, act in connection.execute(_KEYS, (schema,))
+            if table not in only and table != "migrations"
+        }
+    return columns, keys
+
+
+@pytest.mark.parametrize("family", [CATALOG, VAULT])
+def test_both_engines_have_the_same_tables_columns_and_keys(
+    tmp_path: Path, postgres: PostgresDatabase, family: str
+) -> None:
+    columns, keys = _on_sqlite(tmp_path, family)
+    other_columns, other_keys = _on_postgres(postgres, family)
+    assert other_columns == columns
+    assert other_keys == {key for key in keys if key[0] != "migrations"}
+
+
+def test_every_text_is_compared_byte_by_byte(postgres: PostgresDatabase) -> None:
+    with psycopg.connect(postgres.administrator_url) as connection:
+        for schema in postgres_steps.SCHEMAS.values():
+            rows = connection.execute(_COLUMNS, (schema,)).fetchall()
+            assert not [row[:2] for row in rows if row[2] == "text" and row[5] != "C"]
+
+
+def test_the_vault_of_a_row_fills_itself_in(postgres: PostgresDatabase) -> None:
+    with psycopg.connect(postgres.administrator_url) as connection:
+        rows = connection.execute(_COLUMNS, ("recollectum",)).fetchall()
+    tables = {row[0] for row in rows} - {"migrations"}
+    filled = {row[0] for row in rows if row[1] == "vault" and "current_setting('recollectum.vault'" in str(row[4])}
+    assert filled == tables
+
+
+@pytest.mark.parametrize("family", [CATALOG, VAULT])
+def test_both_engines_have_a_step_of_the_newest_number(family: str) -> None:
+    newest = max(step.number for step in postgres_steps.shipped() if step.family == family)
+    assert newest == shipped(family)[-1].number

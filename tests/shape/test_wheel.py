@@ -20,6 +20,7 @@ FOR_USERS = frozenset(
         "recollectum.doors.hook.__main__",
         "recollectum.doors.mcp.__main__",
         # Until the engine that uses it is here.
+        "recollectum.storage.postgres.full_text.text_index",
         "recollectum.storage.postgres.migrate",
     }
 )

@@ -54,7 +54,9 @@ class PostingList(NamedTuple):
     phrase: Phrase | None = None
 
 
-def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize, *, whole: bool) -> Matches:
+def score_bm25(
+    lists: Iterable[PostingList], packed: "array[int] | NDArray[np.uint16]", size: CorpusSize, *, whole: bool
+) -> Matches:
     """Return every chunk in the lists with its score.
 
     `packed` has the chunks' lengths; `whole` says that no match is missing.
@@ -141,7 +143,10 @@ class ArrayScores(PhraseCounts):
 
 
 def _score_in_python(
-    lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize, counts: dict[Phrase | None, int]
+    lists: Iterable[PostingList],
+    packed: "array[int] | NDArray[np.uint16]",
+    size: CorpusSize,
+    counts: dict[Phrase | None, int],
 ) -> dict[int, float]:
     found: dict[int, float] = {}
     by_length = size.by_length
@@ -164,7 +169,10 @@ def _score_in_python(
 
 
 def _score_in_numpy(
-    lists: Sequence[PostingList], packed: "array[int]", size: CorpusSize, counts: dict[Phrase | None, int]
+    lists: Sequence[PostingList],
+    packed: "array[int] | NDArray[np.uint16]",
+    size: CorpusSize,
+    counts: dict[Phrase | None, int],
 ) -> "tuple[NDArray[np.int64], NDArray[np.float64]]":
     import numpy as np  # noqa: PLC0415
 

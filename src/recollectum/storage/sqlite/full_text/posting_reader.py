@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final, cast
+from typing import cast
 
 import apsw
 
+from recollectum.storage.full_text.tokenizer import TOKENIZER, cut_with
 from recollectum.storage.port import Row
 from recollectum.text.terms.analyser import Phrase
 
-#: The tokenizer of the index, as its migration declares it; queries must use the same.
-TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
 #: A temporary table of each connection; it stores no rows.
 _OCCURRENCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.occurrences USING fts5vocab (main, search, instance)"
 _OF_PHRASE = "SELECT json_group_array(rowid) FROM search WHERE search MATCH ?"
@@ -137,8 +136,5 @@ class PostingReader:
         """Return the term if a phrase is a single one; None for several terms or a prefix."""
         if _is_prefix(phrase):
             return None
-        found = cast(
-            list[tuple[str]],
-            self._tokenize(phrase.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False),
-        )
-        return found[0][0] if len(found) == 1 else None
+        found = cut_with(self._tokenize, phrase)
+        return found[0] if len(found) == 1 else None

@@ -7,9 +7,10 @@ import apsw
 
 from recollectum.storage.full_text.bm25 import CorpusSize, score_bm25
 from recollectum.storage.full_text.candidates import choose_lists
+from recollectum.storage.full_text.tokenizer import TOKENIZER, stems_of
 from recollectum.storage.port import Matches
 from recollectum.storage.sqlite.full_text.document_lengths import DocumentLengths
-from recollectum.storage.sqlite.full_text.posting_reader import TOKENIZER, PostingReader, quoted
+from recollectum.storage.sqlite.full_text.posting_reader import PostingReader, quoted
 from recollectum.text.terms.analyser import Phrase
 
 _ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
@@ -47,15 +48,7 @@ class SqliteTextIndex:
 
     def stems(self, texts: Iterable[str]) -> list[str]:
         """Return the words of each text as the index stores them, separated by spaces."""
-        tokenize = self._connection.fts5_tokenizer(*TOKENIZER)
-        found = (
-            cast(
-                list[tuple[str]],
-                tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False),
-            )
-            for text in texts
-        )
-        return [" ".join([word for (word,) in words]) for words in found]
+        return stems_of(self._connection.fts5_tokenizer(*TOKENIZER), texts)
 
     def scrub(self) -> None:
         """Merge the index into one segment, because deleted terms stay in it until then."""

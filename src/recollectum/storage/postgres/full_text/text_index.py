@@ -1,0 +1,82 @@
+"""The full-text index of one transaction: adds and removes chunks, and finds those with the phrases of a question."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Protocol
+
+from recollectum.storage.full_text.tokenizer import cut_terms
+from recollectum.storage.port import Matches, Params, Row
+from recollectum.storage.postgres.full_text.token_cache import TokenCache
+from recollectum.storage.postgres.full_text.token_lists import TokenLists
+from recollectum.storage.postgres.full_text.tokens import pack_tokens
+from recollectum.storage.row_lists import values_of
+from recollectum.text.terms.analyser import Phrase
+
+_ADD = """
+    INSERT INTO search (number, stamp, terms) VALUES {rows}
+    ON CONFLICT (number) DO UPDATE SET stamp = excluded.stamp, terms = excluded.terms
+"""
+# The row stays without its terms, so that other processes learn of the removal.
+_REMOVE = """
+    UPDATE search SET stamp = :stamp, terms = NULL
+     WHERE terms IS NOT NULL AND number IN (SELECT value FROM numbers(:numbers))
+"""
+_COUNT = "SELECT count(*) FROM search WHERE terms IS NOT NULL"
+
+
+class _Tx(Protocol):
+    """What the index asks of its transaction."""
+
+    def rows(self, sql: str, params: Params) -> list[Row]: ...
+
+    def run(self, sql: str, params: Params) -> int: ...
+
+
+class PostgresTextIndex:
+    """The `search` table in one transaction; its numbers are chunk numbers.
+
+    `changes` is the number of changes that this transaction sees; that of a writer counts its own, and stamps its rows.
+    """
+
+    def __init__(self, tx: _Tx, cache: TokenCache, changes: int, *, writes: bool) -> None:
+        self._tx = tx
+        self._cache = cache
+        self._changes = changes
+        self._writes = writes
+        self._lists: TokenLists | None = None
+
+    def add(self, entries: Iterable[tuple[int, str]]) -> None:
+        """Index the terms of each numbered chunk."""
+        self._lists, known = None, dict[str, int]()
+        rows = ((number, self._changes, pack_tokens(terms, known)) for number, terms in entries)
+        for listed, params in values_of(("number", "stamp", "terms"), rows):
+            self._tx.run(_ADD.format(rows=listed), params)
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Remove these chunks from the index."""
+        self._lists = None
+        if gone := [*numbers]:
+            self._tx.run(_REMOVE, {"stamp": self._changes, "numbers": json.dumps(gone)})
+
+    def matches(self, phrases: Sequence[Phrase], *, among: Collection[int] | None = None) -> Matches:
+        """Return the chunks that contain any of the phrases; in a large index only candidates for the best.
+
+        With `among` return at least all of these chunks that do.
+        """
+        if self._lists is None:
+            find = self._cache.uncommitted if self._writes else self._cache.committed
+            self._lists = find(self._tx, self._changes)
+        return self._lists.matches(phrases, among)
+
+    def stems(self, texts: Iterable[str]) -> list[str]:
+        """Return the words of each text as the index stores them, separated by spaces."""
+        return [" ".join(cut_terms(text)) for text in texts]
+
+    def scrub(self) -> None:
+        """Forget the tokens in memory; dead rows of the table are the server's, which vacuums them."""
+        self._lists = None
+        self._cache.clear()
+
+    def count(self) -> int:
+        """Return the number of indexed chunks."""
+        return self._tx.rows(_COUNT, {})[0][0]

@@ -4,7 +4,6 @@ Thousands of postings are added up by numpy if vector search has loaded it, and 
 the same scores.
 """
 
-import json
 import math
 import sys
 from array import array
@@ -14,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollectum.domain.records import dataclass
+from recollectum.storage.full_text.posting_source import Postings, count_postings, list_postings
 from recollectum.storage.port import Matches
 from recollectum.text.terms.analyser import Phrase
 
@@ -46,9 +46,9 @@ class CorpusSize(NamedTuple):
 
 
 class PostingList(NamedTuple):
-    """The chunks that contain one phrase, as a JSON list in ascending order, each repeated once per occurrence."""
+    """The chunks that contain one phrase, each repeated once per occurrence."""
 
-    numbers: str
+    numbers: Postings
     #: The number of chunks that contain the phrase, if the list is not complete.
     frequency: int | None = None
     phrase: Phrase | None = None
@@ -62,7 +62,7 @@ def score_bm25(
     `packed` has the chunks' lengths; `whole` says that no match is missing.
     """
     known = list(lists)
-    telling = [one for one in known if one.numbers != "[]"]
+    telling = [one for one in known if count_postings(one.numbers)]
     # Scoring a list counts its chunks; a list without chunks may still have an estimate.
     counts = {one.phrase: one.frequency or 0 for one in known}
     if "numpy" in sys.modules and telling:
@@ -151,7 +151,7 @@ def _score_in_python(
     found: dict[int, float] = {}
     by_length = size.by_length
     for one in lists:
-        times = Counter[int](json.loads(one.numbers))
+        times = Counter[int](list_postings(one.numbers))
         frequency = counts[one.phrase] = one.frequency or len(times)
         weight = size.weight(frequency)
         # Most chunks have a length and a count that others have too.
@@ -177,8 +177,8 @@ def _score_in_numpy(
     import numpy as np  # noqa: PLC0415
 
     # Join all lists into one: starting a numpy operation costs more than the few thousand numbers of a list.
-    listed = np.fromstring(",".join([one.numbers[1:-1] for one in lists]), np.int64, sep=",")
-    ends = np.array([one.numbers.count(",") + 1 for one in lists]).cumsum()
+    listed = _joined([one.numbers for one in lists])
+    ends = np.array([count_postings(one.numbers) for one in lists]).cumsum()
     first = _firsts(listed, ends[:-1])
     numbers = listed[first]
     count = np.empty(len(first))
@@ -199,6 +199,15 @@ def _score_in_numpy(
     numbers = numbers[order]
     first = _firsts(numbers)
     return numbers[first], np.add.reduceat(values[order], first)
+
+
+def _joined(lists: Sequence[Postings]) -> "NDArray[np.int64]":
+    import numpy as np  # noqa: PLC0415
+
+    texts = [one for one in lists if isinstance(one, str)]
+    if len(texts) == len(lists):
+        return np.fromstring(",".join([text[1:-1] for text in texts]), np.int64, sep=",")
+    return np.concatenate([np.array(list_postings(one)) if isinstance(one, str) else one for one in lists])
 
 
 def _firsts(ascending: "NDArray[np.int64]", begins: "NDArray[np.intp] | None" = None) -> "NDArray[np.intp]":

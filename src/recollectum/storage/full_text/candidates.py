@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from recollectum.storage.full_text.bm25 import PostingList
 from recollectum.storage.full_text.phrase_frequencies import PhraseFrequencies
-from recollectum.storage.full_text.posting_source import NO_LIMIT, PostingSource
+from recollectum.storage.full_text.posting_source import NO_LIMIT, PostingSource, list_postings
 from recollectum.text.terms.analyser import Phrase
 from recollectum.text.terms.match_plan import SMALL, MatchPlan
 
@@ -53,8 +53,8 @@ def _among(
     """Yield which of some chunks contain each phrase: by its list, or one by one if the list is much longer."""
     most = max(frequencies.budget, _LOOKUP_COST * len(sought))
     for phrase in phrases:
-        listed = frequencies.read.get(phrase) or source.some([phrase], most)[phrase]
-        numbers: list[int] = json.loads(listed)
+        known = frequencies.read
+        numbers = list_postings(known[phrase] if phrase in known else source.some([phrase], most)[phrase])
         if len(numbers) < most:
             found = json.dumps([number for number in numbers if number in sought], separators=(",", ":"))
             yield PostingList(found, len(set(numbers)), phrases[phrase])

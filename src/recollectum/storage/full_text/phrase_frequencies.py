@@ -1,9 +1,8 @@
 """Estimates how frequent the phrases of a question are in a large index, and reads the lists of the rare ones."""
 
-import json
 from collections.abc import Mapping
 
-from recollectum.storage.full_text.posting_source import PostingSource
+from recollectum.storage.full_text.posting_source import Postings, PostingSource, count_postings, list_postings
 from recollectum.text.terms.analyser import Phrase
 from recollectum.text.terms.match_plan import MatchPlan, budget, plan_match
 
@@ -30,14 +29,14 @@ class PhraseFrequencies:
         self.budget = budget(highest)
         some = lists.some(phrases, _SAMPLE)
         #: The complete posting lists.
-        self.read = {phrase: listed for phrase, listed in some.items() if _length(listed) < _SAMPLE}
+        self.read = {phrase: listed for phrase, listed in some.items() if count_postings(listed) < _SAMPLE}
         self.counts = {phrase: self._estimate(phrase, listed) for phrase, listed in some.items()}
 
-    def _estimate(self, phrase: str, listed: str) -> int:
+    def _estimate(self, phrase: str, listed: Postings) -> int:
         """Estimate how many chunks contain a phrase, from how soon enough of them are found."""
         if phrase in self.read:
-            return _length(listed)
-        numbers: list[int] = json.loads(listed)
+            return count_postings(listed)
+        numbers = list_postings(listed)
         count = len(set(numbers)) * self._highest // numbers[-1]
         # A phrase that was frequent in the oldest chunks may be rare since.
         return count if count <= self.budget else min(count, int(self._newest_share(phrase) * self._highest))
@@ -59,7 +58,7 @@ class PhraseFrequencies:
             limits = {phrase: max(share, 4 * self.counts[phrase]) for phrase in unread}
             for most in set(limits.values()):
                 for phrase, listed in self._lists.some((one for one in unread if limits[one] == most), most).items():
-                    if _length(listed) < most:
+                    if count_postings(listed) < most:
                         self.read[phrase] = listed
                     else:
                         self.counts[phrase] = self.estimate_again(phrase)
@@ -79,8 +78,3 @@ class PhraseFrequencies:
     def _at_least(self, phrase: str, count: int) -> int:
         """Return the frequency, or one over the budget if the list is not read: the plan must not rank it alone."""
         return count if phrase in self.read else max(self.budget + 1, count)
-
-
-def _length(listed: str) -> int:
-    """Return the number of postings in a JSON list."""
-    return 0 if listed == "[]" else listed.count(",") + 1

@@ -1,7 +1,6 @@
 """Keeps the tokens of one vault in memory as sorted segments, and reads posting lists from them."""
 
 import itertools
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ import numpy as np
 
 from recollectum.storage.full_text.bm25 import CorpusSize, score_bm25
 from recollectum.storage.full_text.candidates import choose_lists
-from recollectum.storage.full_text.posting_source import NO_LIMIT
+from recollectum.storage.full_text.posting_source import NO_LIMIT, Postings
 from recollectum.storage.port import Matches
 from recollectum.storage.postgres.full_text.token_segment import TokenSegment, merge, segment_of
 from recollectum.storage.postgres.full_text.tokens import TokenPhrase
@@ -95,11 +94,11 @@ class TokenPostings:
         self._phrases = phrases
         self._known: dict[str, NDArray[np.int64]] = {}
 
-    def some(self, phrases: Iterable[str], most: int) -> dict[str, str]:
+    def some(self, phrases: Iterable[str], most: int) -> "dict[str, Postings]":
         """Return the first `most` postings of each phrase, or all."""
-        return {phrase: _listed(self._all(phrase)[: None if most == NO_LIMIT else most]) for phrase in phrases}
+        return {phrase: self._all(phrase)[: None if most == NO_LIMIT else most] for phrase in phrases}
 
-    def newest(self, phrase: str, most: int, rare: Sequence[str], frequent: Sequence[str]) -> tuple[str, int]:
+    def newest(self, phrase: str, most: int, rare: Sequence[str], frequent: Sequence[str]) -> "tuple[Postings, int]":
         """Return the newest chunks with a phrase, its newest ones with a frequent phrase, and all with a rare phrase.
 
         Also return the oldest chunk that was compared with the frequent phrases; 0 if all were.
@@ -107,19 +106,19 @@ class TokenPostings:
         chunks = self._distinct(phrase)
         met = self._with_any(chunks, frequent)[-most:]
         found = np.union1d(np.union1d(chunks[-most:], self._with_any(chunks, rare)), met)
-        return _listed(found), int(met[0]) if len(met) == most else 0
+        return found, int(met[0]) if len(met) == most else 0
 
-    def beside(self, phrase: str, rare: Sequence[str], leading: Sequence[str], oldest: int) -> str:
+    def beside(self, phrase: str, rare: Sequence[str], leading: Sequence[str], oldest: int) -> "Postings":
         """Return the chunks that contain a phrase and a rare one, or, from the oldest, the leading one; each once."""
         chunks = self._distinct(phrase)
         found = self._with_any(chunks, rare)
         if leading:
             found = np.union1d(found, self._with_any(chunks[np.searchsorted(chunks, oldest) :], leading))
-        return _listed(found)
+        return found
 
-    def among(self, phrase: str, numbers: Collection[int]) -> str:
+    def among(self, phrase: str, numbers: Collection[int]) -> "Postings":
         """Return those of the chunks that contain a phrase, each once."""
-        return _listed(np.intersect1d(self._distinct(phrase), np.array([*numbers], np.int64)))
+        return np.intersect1d(self._distinct(phrase), np.array([*numbers], np.int64))
 
     def first(self, phrase: str, start: int, end: int, most: int) -> tuple[int, int]:
         """Count the oldest chunks of a range with a phrase, up to `most`, and return the count and the last of them."""
@@ -156,7 +155,3 @@ def _merged(segments: Sequence[TokenSegment]) -> list[TokenSegment]:
     while len(kept) > 1 and len(kept[-2].owners) <= _GROWTH * len(kept[-1].owners):
         kept[-2:] = [merge(kept[-2:])]
     return kept
-
-
-def _listed(numbers: "NDArray[np.int64]") -> str:
-    return json.dumps(numbers.tolist(), separators=(",", ":"))

@@ -36,7 +36,7 @@ class TokenSegment:
     #: The chunk of each posting.
     owners: "NDArray[np.int32]"
     #: The place of each posting, ascending for each token.
-    places: "NDArray[np.int64]"
+    places: "NDArray[np.int32]"
 
     @property
     def held_bytes(self) -> int:
@@ -91,7 +91,7 @@ class TokenSegment:
         stop = int(np.searchsorted(self.vocabulary, np.uint64(last), "right"))
         return int(self.starts[start]), int(self.starts[stop])
 
-    def _places(self, first: int, last: int) -> "NDArray[np.int64]":
+    def _places(self, first: int, last: int) -> "NDArray[np.int32]":
         start, stop = self._slice(first, last)
         return self.places[start:stop]
 
@@ -125,11 +125,17 @@ def _sorted(numbers: "NDArray[np.int64]", lengths: "NDArray[np.int32]", stream: 
     firsts = np.flatnonzero(np.concatenate(([True], tokens[1:] != tokens[:-1]))) if len(tokens) else order
     starts = np.append(firsts, len(tokens))
     return TokenSegment(
-        numbers, lengths, np.ones(len(numbers), np.bool_), tokens[firsts], starts, owners, order + owners
+        numbers,
+        lengths,
+        np.ones(len(numbers), np.bool_),
+        tokens[firsts],
+        starts,
+        owners,
+        (order + owners).astype(np.int32),
     )
 
 
-def _contains(ascending: "NDArray[np.int64]", sought: "NDArray[np.int64]") -> "NDArray[np.bool_]":
+def _contains(ascending: "NDArray[np.int32]", sought: "NDArray[np.int32]") -> "NDArray[np.bool_]":
     """Return which of the sought numbers are in an ascending array."""
     if not len(ascending):
         return np.zeros(len(sought), np.bool_)

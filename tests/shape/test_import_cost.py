@@ -1,10 +1,12 @@
-"""`import recollectum` is cheap, and leaves what is heavy to the call that needs it."""
+"""`import recollectum` is cheap, and leaves what is heavy to the call that needs it; so does the first save."""
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
 
+from recollectum import Recollectum
 from tests.shape.source import modules
 from tests.shape.yardstick import best_and_limit, import_seconds, run
 
@@ -26,6 +28,24 @@ HEAVY = frozenset(
         "typer",
     }
 )
+#: Characters of the patterns that a process compiles to open a home and save a plain sentence; a millisecond for 300.
+PATTERNS, LONGEST_PATTERN = 5_000, 240
+_FIRST_SAVE = """
+import inspect, json, re, sys
+compiled, sources = re._compile, []
+def note(pattern, flags):
+    frame = inspect.currentframe()
+    while frame and frame.f_code.co_filename in (re.__file__, "<string>"):
+        frame = frame.f_back
+    if frame and "recollectum" in frame.f_globals.get("__name__", ""):
+        sources.append(pattern)
+    return compiled(pattern, flags)
+re._compile = note
+from recollectum import Recollectum
+with Recollectum("HOME") as home:
+    home.vault("user:ann").memories.save("the car is red")
+print(json.dumps([sources, sorted(sys.modules)]))
+"""
 
 
 @pytest.mark.parametrize("statement", BUDGETS_S)
@@ -38,6 +58,19 @@ def test_import_loads_nothing_heavy(tmp_path: Path) -> None:
     loaded = set(run("import sys; from recollectum import Recollectum; print(*sys.modules)", tmp_path).split())
     assert "recollectum" in loaded
     assert not loaded & HEAVY
+
+
+def test_the_first_save_of_a_plain_sentence_compiles_few_and_short_patterns(tmp_path: Path) -> None:
+    folder = tmp_path / "home"
+    # A new home asks a keyring, which imports much.
+    Recollectum(folder).close()
+    sources: list[str]
+    loaded: list[str]
+    sources, loaded = json.loads(run(_FIRST_SAVE.replace("HOME", str(folder)), tmp_path / "compiled"))
+    assert "recollectum.text.secrets.redaction" in loaded
+    assert not {"shutil", "tempfile", "numpy", "rich", "typer"} & set(loaded)
+    assert 0 < sum(map(len, sources)) <= PATTERNS
+    assert max(map(len, sources)) <= LONGEST_PATTERN, max(sources, key=len)
 
 
 def test_dataclasses_are_made_by_the_decorator_that_compiles_little() -> None:

@@ -98,20 +98,29 @@ def test_every_pattern_of_the_source_is_looked_at() -> None:
 
 
 def methods(file: str, line: int) -> set[str]:
-    """By which methods a pattern is run that is a constant of its module; empty where that cannot be seen."""
+    """By which methods a pattern is run that is a constant of its module, or that a function of it makes late.
+
+    Empty where that cannot be seen.
+    """
     tree = ast.parse((ROOT / _SOURCE / file).read_text(encoding="utf-8"))
-    names = {
-        target.id
-        for node in tree.body
-        if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or node.lineno)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    return {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names
-    }
+    names = {name for node in tree.body for name in _named(node) if _holds(node, line)}
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _name_of(node.value) in names}
+
+
+def _holds(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _named(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef):
+        return [node.name] if any(_name_of(one) == "cache" for one in node.decorator_list) else []
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _name_of(node: ast.expr) -> str | None:
+    called = node.func if isinstance(node, ast.Call) else node
+    return called.id if isinstance(called, ast.Name) else None
 
 
 def _cost(run: Callable[[str], object], text: str, rounds: int = 1) -> float:

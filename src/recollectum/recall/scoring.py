@@ -3,32 +3,37 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from heapq import nlargest
 from typing import NamedTuple
 
-#: Asks for what an assistant said, as in "what did you suggest?". A request ("can you tell me my address?") does not.
-_ASSISTANT_WORDS = re.compile(
-    r"\bthe assistant\b|\b(?:did|had|have|were) you\b"
-    r"|\byou(?:['’](?:d|ve)| had| have)? (?:\w+ly )?(?:said|suggested|recommended|told|gave|given|mentioned|advised"
-    r"|proposed|listed|explained|described|provided|wrote|written)\b"
-    r"|\byour (?:\w+ )?(?:suggestion|recommendation|advice|answer|tip|list|idea|plan|recipe|explanation|reply)"
-    # "haben Sie" is said to somebody, "haben sie" about others.
-    r"|\b(?:hast|hattest|sagtest|meintest|rietst) du\b|\b(?:haben|hatten) (?-i:Sie)\b"
-    r"|\bdeine?[rnms]? (?:vorschlag|vorschläge|rat|tipp|antwort|empfehlung|idee)"
-    r"|\b(?:as-tu|avez-vous|tu (?:m['’]|me )?as|tu avais|vous (?:m['’])?avez)\b"
-    r"|\bt(?:on|a|es) (?:avis|conseil|réponse|idée|suggestion)"
-    r"|\b(?:dijiste|recomendaste|sugeriste|diste|aconsejaste|propusiste|explicaste)\b"
-    r"|\bhas (?:dicho|recomendado|sugerido|dado|aconsejado|propuesto|explicado)\b"
-    r"|\bhai (?:detto|consigliato|suggerito|dato|proposto|spiegato)\b"
-    r"|\bvocê (?:disse|recomendou|sugeriu|deu|explicou)\b|\b(?:heb|had|zei) je\b"
-    r"|(?:勧め|教え|提案し|言っ|紹介し)(?:た|て(?:くれた|くださった|いただいた|もらった|いた))",
-    re.IGNORECASE,
-)
+
+@cache
+def _assistant_words() -> re.Pattern[str]:
+    # Asks for what an assistant said, as in "what did you suggest?". A request such as "can you tell me my address?"
+    # does not. Compiled at the first question, because it takes milliseconds.
+    return re.compile(
+        r"\bthe assistant\b|\b(?:did|had|have|were) you\b"
+        r"|\byou(?:['’](?:d|ve)| had| have)? (?:\w+ly )?(?:said|suggested|recommended|told|gave|given|mentioned|advised"
+        r"|proposed|listed|explained|described|provided|wrote|written)\b"
+        r"|\byour (?:\w+ )?(?:suggestion|recommendation|advice|answer|tip|list|idea|plan|recipe|explanation|reply)"
+        # "haben Sie" is said to somebody, "haben sie" about others.
+        r"|\b(?:hast|hattest|sagtest|meintest|rietst) du\b|\b(?:haben|hatten) (?-i:Sie)\b"
+        r"|\bdeine?[rnms]? (?:vorschlag|vorschläge|rat|tipp|antwort|empfehlung|idee)"
+        r"|\b(?:as-tu|avez-vous|tu (?:m['’]|me )?as|tu avais|vous (?:m['’])?avez)\b"
+        r"|\bt(?:on|a|es) (?:avis|conseil|réponse|idée|suggestion)"
+        r"|\b(?:dijiste|recomendaste|sugeriste|diste|aconsejaste|propusiste|explicaste)\b"
+        r"|\bhas (?:dicho|recomendado|sugerido|dado|aconsejado|propuesto|explicado)\b"
+        r"|\bhai (?:detto|consigliato|suggerito|dato|proposto|spiegato)\b"
+        r"|\bvocê (?:disse|recomendou|sugeriu|deu|explicou)\b|\b(?:heb|had|zei) je\b"
+        r"|(?:勧め|教え|提案し|言っ|紹介し)(?:た|て(?:くれた|くださった|いただいた|もらった|いた))",
+        re.IGNORECASE,
+    )
 
 
 def asks_the_assistant(query: str) -> bool:
     """Return whether a question asks for what an assistant said."""
-    return _ASSISTANT_WORDS.search(query) is not None
+    return _assistant_words().search(query) is not None
 
 
 #: A written text names its subject; a turn often has it in the turn before.

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import cache
 
 from recollectum.text.contacts.addresses import EMAIL, HANDLE, PHONE
 from recollectum.text.contacts.vocabulary import RELATIONS
@@ -13,8 +14,6 @@ CALLED = re.compile(r"(?i:phone|mobile|cell|number|landline|tel|handy|whatsapp|s
 #: Keys that say whose address their text is.
 KEY = re.compile(r"contact_(?P<who>\w+)|(?P<whose>\w+?)_(?:phone|mobile|cell|number|phone_number|email|e_mail|handle)")
 # Every form of the grammar needs an address, a relation, another name, or the word "number".
-_ADDRESS = re.compile(rf"{EMAIL}|(?<![\w.@]){HANDLE}|(?<![\w.@+-])(?=[+(0]){PHONE}")
-_DIGITS = re.compile(rf"(?<![\w.@+-]){PHONE}")
 _NAMED = re.compile(
     r"(?i:\b(?:nickname|nicknamed|goes by|is called|known as|aka|a\.k\.a|short for|number)\b"
     r"|\b(?:i|we|everybody|everyone)\s+calls?\b)"
@@ -29,6 +28,17 @@ _WORDS = re.compile(r"[a-z]+")
 _RELATED_WORDS = frozenset(word for relation in RELATIONS for word in _WORDS.findall(relation)[-1:])
 
 
+# Compiled at the first text that needs it, because that is slow.
+@cache
+def _address() -> re.Pattern[str]:
+    return re.compile(rf"{EMAIL}|(?<![\w.@]){HANDLE}|(?<![\w.@+-])(?=[+(0]){PHONE}")
+
+
+@cache
+def _digits() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.@+-]){PHONE}")
+
+
 def may_mention(text: str, key: str | None = None) -> bool:
     """Return whether a text may tell of a person or an address; False is certain."""
     if len(text) > LONGEST:
@@ -40,17 +50,20 @@ def may_mention(text: str, key: str | None = None) -> bool:
         if not (digits or "@" in text or _OWNED.search(text) or _NAMED.search(text)):
             return False
     lower = flat.lower()
-    if _finds(_NAMED, flat, lower, _PARTS_OF_NAMED) or _finds(_ADDRESS, flat, lower, _PARTS_OF_ADDRESS):
+    if _has_part(flat, lower, _PARTS_OF_NAMED) and _NAMED.search(flat):
         return True
-    if digits and _DIGITS.search(flat) and (CALLED.search(flat) or KEY.fullmatch(key or "")):
+    if _has_part(flat, lower, _PARTS_OF_ADDRESS) and _address().search(flat):
         return True
-    return _finds(_OWNED, flat, lower, _PARTS_OF_OWNED) and any(map(_is_relation, _WORDS.findall(flat.casefold())))
-
-
-def _finds(pattern: re.Pattern[str], text: str, lower: str, parts: tuple[str, ...]) -> bool:
-    if text.isascii() and not any(part in lower for part in parts):
+    if digits and _digits().search(flat) and (CALLED.search(flat) or KEY.fullmatch(key or "")):
+        return True
+    if not (_has_part(flat, lower, _PARTS_OF_OWNED) and _OWNED.search(flat)):
         return False
-    return pattern.search(text) is not None
+    return any(map(_is_relation, _WORDS.findall(flat.casefold())))
+
+
+def _has_part(text: str, lower: str, parts: tuple[str, ...]) -> bool:
+    """Return whether the pattern of these parts may match; only plain text tells."""
+    return not text.isascii() or any(part in lower for part in parts)
 
 
 def strip_accents(text: str) -> str:

@@ -2,24 +2,36 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from recollectum.text.secrets.span import Span
 
 _RANK = 1
 _DIGITS = re.compile("[0-9][0-9]{3}")
-_CARD = re.compile(
-    r"(?P<secret>[2-6](?:(?<![\w.,#/-].)|(?<=\\[nrt].))(?:[0-9]{12,18}"
-    r"|[0-9]{3}(?P<gap>[ .-])[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
-    r"|[0-9]{3}(?P<wide>[ .-])[0-9]{6}(?P=wide)[0-9]{4,5}))(?![\w-]|[.,][0-9])",
-    re.ASCII,
-)
-# The prefixes that the card networks issue, and the lengths of their numbers.
-_ISSUED = re.compile(
-    r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})|5[1-5][0-9]{14}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12}"
-    r"|3[47][0-9]{13}|3(?:0[0-5]|[689][0-9])[0-9]{11}|35[0-9]{14}|6(?:011|4[4-9][0-9]|5[0-9]{2})[0-9]{12}"
-    r"|62[0-9]{14,17}",
-    re.ASCII,
-)
+
+
+# Compiled at the first text that needs it, because that is slow.
+@cache
+def _card() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<secret>[2-6](?:(?<![\w.,#/-].)|(?<=\\[nrt].))(?:[0-9]{12,18}"
+        r"|[0-9]{3}(?P<gap>[ .-])[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
+        r"|[0-9]{3}(?P<wide>[ .-])[0-9]{6}(?P=wide)[0-9]{4,5}))(?![\w-]|[.,][0-9])",
+        re.ASCII,
+    )
+
+
+@cache
+def _issued() -> re.Pattern[str]:
+    # The prefixes that the card networks issue, and the lengths of their numbers.
+    return re.compile(
+        r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})|5[1-5][0-9]{14}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12}"
+        r"|3[47][0-9]{13}|3(?:0[0-5]|[689][0-9])[0-9]{11}|35[0-9]{14}|6(?:011|4[4-9][0-9]|5[0-9]{2})[0-9]{12}"
+        r"|62[0-9]{14,17}",
+        re.ASCII,
+    )
+
+
 #: The words before a number that is no card, such as an order number.
 _ORDERED = re.compile(
     r"(?:order|invoice|tracking|ticket|serial|imei|isbn|parcel|shipment)(?: (?:no\.?|nr\.?|number|id))?[ :#]{1,3}$",
@@ -78,9 +90,9 @@ def find_account_numbers(text: str) -> Iterator[Span]:
             text = text.replace(wide, plain)
     if not _DIGITS.search(text):
         return
-    for found in _CARD.finditer(text):
+    for found in _card().finditer(text):
         digits = _without_gaps(found["secret"])
-        if _ISSUED.fullmatch(digits) and passes_luhn(digits) and not _is_other_number(text, found, digits):
+        if _issued().fullmatch(digits) and passes_luhn(digits) and not _is_other_number(text, found, digits):
             yield (*found.span("secret"), _RANK, "credit-card")
     for found in _ACCOUNT.finditer(text):
         start = found.start() - 2

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from recollectum.text.secrets.span import Span
 from recollectum.text.secrets.values import (
@@ -26,12 +27,19 @@ _OWNED = "|".join(f"(?<=(?:{names}){joint}key)" for names in _BEFORE_KEY for joi
 _KEYS = rf"secret(?:[_ -]?access)?[_ -]?key|secret|token|credentials?|key(?:{_OWNED})"
 QUOTED = r"(?P<quote>[\"'`])(?P<quoted>[^\s\"'`]{4,256}|[^\s\"'`][^\n\"'`]{4,80})(?P=quote)"
 BARE = r"(?P<bare>[^\s\"'`,;<>(){}|\[\]]{4,256})"
-# A name may go on (`password_prod`, `tokenValue`), but the sign that assigns the value follows soon.
-_ASSIGNED = re.compile(
-    rf"(?P<name>p(?:{_PASSWORD})|{_KEYS})(?P<more>(?:[_-]?[a-z0-9]{{1,16}}){{0,2}}+)\\?[\"']?\]?"
-    rf"\s{{0,3}}(?P<sign>=>|:=|=(?!=)|:|>)\s{{0,3}}\\?(?:{QUOTED}|{BARE})",
-    re.ASCII,
-)
+
+
+# Compiled at the first text that needs it, because that is slow.
+@cache
+def _assigned() -> re.Pattern[str]:
+    # A name may go on (`password_prod`, `tokenValue`), but the sign that assigns the value follows soon.
+    return re.compile(
+        rf"(?P<name>p(?:{_PASSWORD})|{_KEYS})(?P<more>(?:[_-]?[a-z0-9]{{1,16}}){{0,2}}+)\\?[\"']?\]?"
+        rf"\s{{0,3}}(?P<sign>=>|:=|=(?!=)|:|>)\s{{0,3}}\\?(?:{QUOTED}|{BARE})",
+        re.ASCII,
+    )
+
+
 #: Last words that make it the name of something else: `token_url`, `SECRET_SANTA_DATE`, `password_hash`.
 _ABOUT_WORDS = (
     "age at count created date endpoint expires expiry field file hash hint id ids index label length lifetime "
@@ -56,7 +64,7 @@ def find_assigned(text: str, small: str, stretches: Stretches) -> Iterator[Span]
     if not any(hint in small for hint in _HINTS):
         return
     amazon, resources = "aws" in small, "arn:" in small
-    for found in stretches.matches(_ASSIGNED):
+    for found in stretches.matches(_assigned()):
         name = found["name"]
         password = name.startswith("p")
         if is_quoted_prose(found) if password else _is_no_key(found):

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from recollectum.text.secrets.assignments import BARE, QUOTED, value_span
@@ -12,13 +13,25 @@ from recollectum.text.secrets.values import is_key, is_password, is_reference
 _RANK = 2
 #: The greatest distance of an option from its program.
 _REACH = 300
-_LONG = re.compile(rf"--(?<![\w-]--)(?P<flag>[a-z][a-z0-9-]{{1,40}})[ =]{{1,2}}(?!-)(?:{QUOTED}|{BARE})", re.ASCII)
+
+
+# Compiled at the first text that needs it, because that is slow.
+@cache
+def _long() -> re.Pattern[str]:
+    return re.compile(rf"--(?<![\w-]--)(?P<flag>[a-z][a-z0-9-]{{1,40}})[ =]{{1,2}}(?!-)(?:{QUOTED}|{BARE})", re.ASCII)
+
+
 _PASSWORD = re.compile(r"(?:^|-)(?:pass|password|passwd|passphrase|passcode|pwd|pw)$", re.ASCII)
 _KEY = re.compile(r"(?:token|secret|(?:api|access|secret|private|auth|account)-?key|credentials?)$", re.ASCII)
 _LOGIN = re.compile(r"(?:^|-)user$", re.ASCII)
-_SHORT = re.compile(
-    rf"-(?<=\s-)(?P<flag>[pPaAwuU])(?P<room>[ ]?)(?=[^\s-]\S{{0,64}}?[0-9:!@#$%^&*+=~?])(?:{QUOTED}|{BARE})", re.ASCII
-)
+
+
+@cache
+def _short() -> re.Pattern[str]:
+    return re.compile(
+        rf"-(?<=\s-)(?P<flag>[pPaAwuU])(?P<room>[ ]?)(?=[^\s-]\S{{0,64}}?[0-9:!@#$%^&*+=~?])(?:{QUOTED}|{BARE})",
+        re.ASCII,
+    )
 
 
 class _Program(NamedTuple):
@@ -48,7 +61,13 @@ _PROGRAMS = {
 }
 # Each begins with a letter, so that the regex engine skips all other text at once.
 _NAMES = "|".join(name[0] + r"(?<![\w.-].)" + re.escape(name[1:]) for name in _PROGRAMS)
-_PROGRAM = re.compile(rf"(?:{_NAMES})(?=[a-z_]{{0,12}}\s)", re.ASCII)
+
+
+@cache
+def _program() -> re.Pattern[str]:
+    return re.compile(rf"(?:{_NAMES})(?=[a-z_]{{0,12}}\s)", re.ASCII)
+
+
 _END = re.compile(r"[\n;|]")
 
 
@@ -61,7 +80,7 @@ def find_in_commands(text: str, small: str) -> Iterator[Span]:
 
 
 def _find_long(text: str, small: str) -> Iterator[Span]:
-    for found in _LONG.finditer(small):
+    for found in _long().finditer(small):
         flag = found["flag"]
         span = value_span(text, found)
         if span is None:
@@ -76,8 +95,8 @@ def _find_long(text: str, small: str) -> Iterator[Span]:
 
 
 def _find_short(text: str, small: str) -> Iterator[Span]:
-    options = list(_SHORT.finditer(text))
-    programs = [(found.start(), _PROGRAMS[found[0]]) for found in _PROGRAM.finditer(small)] if options else []
+    options = list(_short().finditer(text))
+    programs = [(found.start(), _PROGRAMS[found[0]]) for found in _program().finditer(small)] if options else []
     for found in options if programs else ():
         at = bisect_left(programs, found.start(), key=lambda one: one[0]) - 1
         if at < 0 or not _takes(*programs[at], text, found):

@@ -2,17 +2,25 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 #: The length of the shortest key.
 SHORTEST_KEY = 16
-# A value that is read from elsewhere, or a placeholder.
-_REFERENCE = re.compile(
-    r"[$<{%*&@/~.]|https?:|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|(?:x{3,}|\*{3,}|\.{3}|your|my[-_]|example|placeholder|redacted)"
-    r"|(?:string|str|int|null|none|true|false|undefined|required|optional|text|password|secret|token|bytes|any)\b"
-    # A digest, the second field of /etc/passwd, and the date of something.
-    r"|(?:sha[0-9]{1,3}|md5)[:-]|(?:[a-z]{1,32}:)?[x*!]:[0-9]+:[0-9]+|(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9]",
-    re.IGNORECASE | re.ASCII,
-)
+
+
+# Compiled at the first text that needs it, because that is slow.
+@cache
+def _reference() -> re.Pattern[str]:
+    # A value that is read from elsewhere, or a placeholder.
+    return re.compile(
+        r"[$<{%*&@/~.]|https?:|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|(?:x{3,}|\*{3,}|\.{3}|your|my[-_]|example|placeholder|redacted)"
+        r"|(?:string|str|int|null|none|true|false|undefined|required|optional|text|password|secret|token|bytes|any)\b"
+        # A digest, the second field of /etc/passwd, and the date of something.
+        r"|(?:sha[0-9]{1,3}|md5)[:-]|(?:[a-z]{1,32}:)?[x*!]:[0-9]+:[0-9]+|(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9]",
+        re.IGNORECASE | re.ASCII,
+    )
+
+
 _LETTER = re.compile("[A-Za-z]")
 _LOWER = re.compile("[a-z]")
 _UPPER = re.compile("[A-Z]")
@@ -26,13 +34,17 @@ _REACH = 512
 _SLUG = re.compile(r"(?:[A-Za-z]+|[0-9]+|v[0-9]+)(?:[-_./:](?:[A-Za-z]+|[0-9]+|v[0-9]+))+", re.ASCII)
 #: Recollectum's ids: a noun and a number in Crockford's base 32.
 _ID = re.compile("[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}", re.ASCII)
-#: Words of sentences about passwords; a pass phrase has none of them.
-_PROSE = re.compile(
-    r"(?:^|\s)(?:a|an|and|are|at|be|by|can|cannot|characters?|contain|enter|field|for|forgot|from|here|if|in|incorrect"
-    r"|invalid|is|it|long|must|new|no|not|of|on|or|password|please|repeat|required|reset|same|see|should|that|the|this"
-    r"|to|too|was|with|wrong|you|your)(?=$|[\s.,!?])",
-    re.IGNORECASE | re.ASCII,
-)
+
+
+@cache
+def _prose() -> re.Pattern[str]:
+    # Words of sentences about passwords; a pass phrase has none of them.
+    return re.compile(
+        r"(?:^|\s)(?:a|an|and|are|at|be|by|can|cannot|characters?|contain|enter|field|for|forgot|from|here|if|in|incorrect"
+        r"|invalid|is|it|long|must|new|no|not|of|on|or|password|please|repeat|required|reset|same|see|should|that|the|this"
+        r"|to|too|was|with|wrong|you|your)(?=$|[\s.,!?])",
+        re.IGNORECASE | re.ASCII,
+    )
 
 
 class Stretches:
@@ -72,7 +84,7 @@ class Stretches:
 def is_reference(value: str) -> bool:
     """Return whether it refers to a secret elsewhere, or is a placeholder."""
     # AWS keys have this length and may begin with a slash, like a path.
-    return bool(_REFERENCE.match(value)) and not (len(value) == 40 and is_key(value))
+    return bool(_reference().match(value)) and not (len(value) == 40 and is_key(value))
 
 
 def is_key(value: str) -> bool:
@@ -109,4 +121,4 @@ def is_mixed_password(value: str) -> bool:
 
 def is_phrase(value: str) -> bool:
     """Return whether words in quotes are a pass phrase rather than a sentence about one."""
-    return _PROSE.search(value) is None
+    return _prose().search(value) is None

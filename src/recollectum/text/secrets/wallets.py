@@ -3,17 +3,25 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from recollectum.text.secrets.span import Span
 
 _RANK = 1
 # Each alternative begins with a letter, so that the regex engine skips all other text at once.
 _NAMES = "|".join(rf"{whose}[ _-]?(?:phrase|words?)" for whose in ("seed", "recovery", "backup", "wallet"))
-_PHRASE = re.compile(
-    rf"(?:mnemonic|{_NAMES})[^\n:=]{{0,40}}?(?:[:=]| (?:is|are|-))\s{{0,3}}"
-    r"[\"'`]?(?P<secret>(?:[a-z]{3,8}+(?:, |[ ,\n])){11,23}[a-z]{3,8}+)(?![a-z])",
-    re.ASCII,
-)
+
+
+# Compiled at the first text that needs it, because that is slow.
+@cache
+def _phrase() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:mnemonic|{_NAMES})[^\n:=]{{0,40}}?(?:[:=]| (?:is|are|-))\s{{0,3}}"
+        r"[\"'`]?(?P<secret>(?:[a-z]{3,8}+(?:, |[ ,\n])){11,23}[a-z]{3,8}+)(?![a-z])",
+        re.ASCII,
+    )
+
+
 _HINTS = ("mnemonic", "phrase", "seed", "recovery word", "backup word")
 #: Words of sentences that are in no list of seed words.
 _PROSE_WORDS = (
@@ -34,7 +42,7 @@ _REACH = 80
 def find_wallet_keys(text: str, small: str, words: list[tuple[int, int]]) -> Iterator[Span]:
     """Yield the seed phrases and keys of wallets; `words` are the long words of the text."""
     if [hint for hint in _HINTS if hint in small]:
-        for found in _PHRASE.finditer(small):
+        for found in _phrase().finditer(small):
             if _PROSE.isdisjoint(found["secret"].replace(",", " ").split()):
                 yield (*found.span("secret"), _RANK, "seed-phrase")
     named = "private" in small

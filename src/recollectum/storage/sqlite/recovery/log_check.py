@@ -8,7 +8,6 @@ one transaction at most, because the next one begins only after the sync of the 
 """
 
 import io
-import shutil
 import struct
 import sys
 import time
@@ -183,6 +182,8 @@ def _state(path: Path) -> _State:
 
 def _keep_log(home: Home, path: Path, now: datetime) -> Path:
     """Copy the log into a folder of the backups; return the folder."""
+    import shutil  # noqa: PLC0415 - it imports three archive formats, and few logs are damaged
+
     folder = evidence_folder(home, f"{path.stem}-{DAMAGED_LOG}", now)
     if log_of(path).exists():
         shutil.copyfile(log_of(path), folder / log_of(path).name)

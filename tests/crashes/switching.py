@@ -5,7 +5,7 @@ import random
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from recollectum.storage.tables.index.generations import GenerationState
 from recollectum.vault.index import GenerationStatus
 from tests.crashes.homes import only_vault
 from tests.crashes.programs import finish, hear, kill, run, start, tell
-from tests.crashes.switching_program import OWNER, embedder, text
+from tests.crashes.switching_models import embedder, text
+from tests.crashes.switching_program import OWNER
 
 _PROGRAM = "tests.crashes.switching_program"
 
@@ -66,32 +67,58 @@ class Toll:
         return self.seconds[min(len(self.seconds) - 1, int(len(self.seconds) * share))]
 
 
-def switch(folder: Path, *, count: int, kills: int, delay: float, seed: int, askers: Sequence[str]) -> Toll:
+@dataclass(frozen=True, slots=True)
+class ModelChange:
+    """The models of a change; of the vectors at the end one in `checked` is computed again."""
+
+    old: str = "old"
+    new: str = "new"
+    delay: float = 0.0
+    checked: int = 1
+
+    def call(self, task: str, home: Path, *more: object) -> list[str]:
+        """Return the command line of the program for one task."""
+        return [_PROGRAM, task, str(home), self.old, self.new, *map(str, more)]
+
+
+def switch(
+    folder: Path,
+    *,
+    count: int,
+    kills: int,
+    seed: int,
+    askers: Sequence[bool],
+    models: ModelChange,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Toll:
     """Fill a vault, change its model under a storm of questions with kills, go back, and count.
 
-    `askers` are the models that the processes which ask have in their settings.
+    `askers` says of each process that asks whether it has the new model in its settings.
     """
-    home, log = folder / "home", folder / "embedded.log"
-    run(_PROGRAM, "fill", str(home), str(count))
-    asking = [start(_PROGRAM, "ask", str(home), str(count), model) for model in askers]
+    home, log, old, new = folder / "home", folder / "embedded.log", models.old, models.new
+    progress(f"{old} embeds {count} texts")
+    run(*models.call("fill", home, count))
+    asking = [start(*models.call("ask", home, count, new if changed else old)) for changed in askers]
     for child in asking:
         assert hear(child) == "ready"
         tell(child, "go")
     began = time.perf_counter()
-    set_back = _change(home, log, count, kills, delay, random.Random(seed))
+    progress(f"{new} takes over while {len(asking)} processes ask")
+    set_back = _change(home, log, count, kills, models, random.Random(seed))
     took = time.perf_counter() - began
     time.sleep(min(1.0, took / 10))
     for child in asking:
         tell(child, "stop")
     told = [json.loads(line) for child in asking for line in finish(child)]
-    _calls(home, "new")
-    lost = _lost(home)
+    progress("the vectors are checked, then the old model comes back and the new one again")
+    _calls(home, new)
+    lost = _lost(home, models.checked)
     began = time.perf_counter()
-    with Recollectum(home, embedder=SearchModels(embedder("new"), earlier=(embedder("old"),))) as r:
+    with Recollectum(home, embedder=SearchModels(embedder(new), earlier=(embedder(old),))) as r:
         r.vault(OWNER).admin.index.rollback()
     rollback_seconds = time.perf_counter() - began
     # What was written since the old model was asked last is all that it may be asked for.
-    calls_back = max(0, _calls(home, "old") - kills) + _calls(home, "new") + _calls(home, "old")
+    calls_back = max(0, _calls(home, old) - kills) + _calls(home, new) + _calls(home, old)
     rungs: Counter[str] = Counter()
     for one in told:
         rungs.update(one["rungs"])
@@ -101,7 +128,7 @@ def switch(folder: Path, *, count: int, kills: int, delay: float, seed: int, ask
         failed=[line for one in told for line in one["failed"]],
         mixed=[line for one in told for line in one["mixed"]],
         unexplained=[line for one in told for line in one["unexplained"]],
-        lost=lost + _lost(home),
+        lost=lost + _lost(home, models.checked),
         set_back=set_back,
         repeated=sum(times - 1 for times in Counter(log.read_text().splitlines()).values()),
         repeated_at_most=kills * STEP,
@@ -112,16 +139,16 @@ def switch(folder: Path, *, count: int, kills: int, delay: float, seed: int, ask
     )
 
 
-def _change(home: Path, log: Path, count: int, kills: int, delay: float, chance: random.Random) -> int:
+def _change(home: Path, log: Path, count: int, kills: int, models: ModelChange, chance: random.Random) -> int:
     """Have the new model take over, by one process after the other that is killed; how often a kill set it back."""
     set_back = 0
     for number in range(kills):
-        child = start(_PROGRAM, "build", str(home), str(delay), str(log))
+        child = start(*models.call("build", home, models.delay, log))
         reached = _until(child, count * (number + chance.uniform(0.3, 0.9)) / (kills + 1))
         kill(child)
         set_back += _built(home) < reached
         _write(home, count + number)
-    child = start(_PROGRAM, "build", str(home), str(delay), str(log))
+    child = start(*models.call("build", home, models.delay, log))
     assert finish(child)[-1] == "swapped"
     return set_back
 
@@ -166,17 +193,18 @@ def _current(every: Iterable[GenerationStatus]) -> str:
     return next(one.identity for one in every if one.state == "current")
 
 
-def _lost(home: Path) -> int:
-    """Pieces of the current generation that have no vector, or another than the model makes of their text."""
+def _lost(home: Path, checked: int) -> int:
+    """Pieces of the current generation that have no vector, or of one in so many another than their text's."""
 
     def look(tx: Tx) -> int:
         generation = generations.find(tx, GenerationState.CURRENT)
         assert generation is not None
         texts = {row[0]: row[1] for row in chunks.after(tx, 0, 10_000_000)}
-        made = embedder(json.loads(generation.identity)[1]).embed(list(texts.values()), Purpose.PASSAGE)
         kept = dict(vectors.after(tx, generation.id, 0))
-        expected = zip(texts, quantise(made), strict=True)
-        return sum(kept.get(number) != data for number, data in expected)
+        again = dict(list(texts.items())[::checked])
+        made = embedder(json.loads(generation.identity)[1]).embed(list(again.values()), Purpose.PASSAGE)
+        wrong = {number for number, data in zip(again, quantise(made), strict=True) if kept.get(number) != data}
+        return len(wrong | (texts.keys() - kept.keys()))
 
     with only_vault(home) as database:
         return database.read(look)

@@ -1,4 +1,4 @@
-"""A program for a change of model: `fill HOME CHUNKS`, `build HOME DELAY LOG` or `ask HOME CHUNKS MODEL`."""
+"""A program for a change of model: `fill`, `build` and `ask` with HOME OLD NEW, and what `main` reads after them."""
 
 import json
 import os
@@ -14,45 +14,32 @@ from recollectum.domain.errors import ModelUnavailable, RecollectumError
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.models.embedder import Purpose
 from recollectum.models.search import SearchModels
-from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
+from tests.crashes.switching_models import embedder, text
 
 OWNER = "user:ann"
-#: The two models, and how long their vectors are.
-LENGTHS = {"old": 64, "new": 96}
 #: A text's own vector is this near to a question of the same words; another model's is nowhere near.
-_SAME = 0.9
-
-
-def embedder(name: str, delay_seconds: float = 0.0) -> ScriptedEmbedder:
-    """One of the two models."""
-    return ScriptedEmbedder(name, LENGTHS[name], delay_seconds=delay_seconds)
-
-
-def text(number: int) -> str:
-    """What is remembered under a number."""
-    # Words that few texts share, as in real ones: what every text has is not worth looking for.
-    return f"box{number % 997} on shelf{number % 499} holds item{number}"
+_SAME = 0.97
 
 
 def main() -> None:
     """Do what the first argument says."""
-    task, home, *rest = sys.argv[1:]
+    task, home, old, new, *rest = sys.argv[1:]
     if task == "fill":
-        _fill(Path(home), int(rest[0]))
+        _fill(Path(home), old, int(rest[0]))
     elif task == "build":
-        _build(Path(home), float(rest[0]), Path(rest[1]))
+        _build(Path(home), old, new, float(rest[0]), Path(rest[1]))
     else:
-        _ask(Path(home), int(rest[0]), rest[1])
+        _ask(Path(home), old, new, int(rest[0]), rest[1])
 
 
 def _say(line: str) -> None:
     os.write(1, f"{line}\n".encode())
 
 
-def _fill(home: Path, count: int) -> None:
-    with Recollectum(home, embedder=embedder("old")) as r:
+def _fill(home: Path, old: str, count: int) -> None:
+    with Recollectum(home, embedder=embedder(old)) as r:
         vault = r.vault(OWNER)
         for start in range(0, count, 1000):
             numbers = range(start, min(start + 1000, count))
@@ -60,43 +47,43 @@ def _fill(home: Path, count: int) -> None:
         vault.admin.index.update()
 
 
-def _build(home: Path, delay: float, log: Path) -> None:
+def _build(home: Path, old: str, new: str, delay: float, log: Path) -> None:
     """Ask once, and say how far what goes on behind the answer has come, until the new model has taken over."""
-    new = embedder("new", delay)
+    chosen = embedder(new, delay)
 
     def note(texts: Sequence[str], purpose: Purpose) -> None:
         if purpose is Purpose.PASSAGE:
             with log.open("a") as file:
                 file.write("".join(f"{one}\n" for one in texts))
 
-    new.fail = note
-    with Recollectum(home, embedder=SearchModels(new, earlier=(embedder("old"),))) as r:
+    chosen.fail = note
+    with Recollectum(home, embedder=SearchModels(chosen, earlier=(embedder(old),))) as r:
         vault = r.vault(OWNER)
         while True:
             vault.recall(text(1))
             states = {one.state: one for one in vault.admin.index.status().generations}
-            if json.loads(states["current"].identity)[1] == "new":
+            if json.loads(states["current"].identity)[1] == new:
                 _say("swapped")
                 return
             _say(str(states["building"].vectors if "building" in states else 0))
             time.sleep(0.02)
 
 
-def _ask(home: Path, count: int, model: str) -> None:
+def _ask(home: Path, old: str, new: str, count: int, model: str) -> None:
     """Ask until a line comes, and tell what was wrong with the answers."""
     over = Event()
     _say("ready")
     sys.stdin.readline()
     Thread(target=lambda: (sys.stdin.readline(), over.set()), daemon=True).start()
     chosen = embedder(model)
-    if model == "new":
+    if model == new:
         # It can read questions for both, but leaves it to the other process to build.
         chosen.fail = _no_passages
     told: dict[str, list[str]] = {"failed": [], "mixed": [], "unexplained": []}
     rungs: dict[str, int] = {}
     seconds: list[float] = []
     chance = random.Random(os.getpid())
-    with Recollectum(home, embedder=SearchModels(chosen, earlier=(embedder("old"),))) as r:
+    with Recollectum(home, embedder=SearchModels(chosen, earlier=(embedder(old),))) as r:
         vault = r.vault(OWNER)
         while not over.is_set():
             began = time.perf_counter()

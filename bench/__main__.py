@@ -7,8 +7,11 @@ import argparse
 import ast
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+from recollectum.domain.errors import RecollectumError
 
 FOLDER = Path(__file__).parent
 
@@ -58,10 +61,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"== {name}", flush=True)
         work = importlib.import_module(f"bench.{name}").main
         # Only the last benchmark on the line can have arguments: everything after its name.
-        if theirs and name == names[-1]:
-            work(theirs)
-        else:
-            work()
+        with _errors_in_words(name):
+            if theirs and name == names[-1]:
+                work(theirs)
+            else:
+                work()
+
+
+@contextmanager
+def _errors_in_words(name: str) -> Generator[None]:
+    """End with the sentence of an error that was raised on purpose, and not with a traceback."""
+    try:
+        yield
+    except RecollectumError as error:
+        raise SystemExit(f"python -m bench {name}: {error}") from None
 
 
 if __name__ == "__main__":

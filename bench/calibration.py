@@ -7,15 +7,11 @@ facts from `calibration_facts.txt`. Weights are fitted without the vault they ar
 """
 
 import argparse
-import hashlib
 import os
 import random
-import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
 
 from bench.calibration_fit import (
     OWN,
@@ -29,22 +25,19 @@ from bench.calibration_fit import (
     reliability,
     silent,
 )
-from bench.recall import SETS, open_sets
+from bench.kept_vectors import local_embedder
+from bench.open_sets import SETS, load_sets, open_sets
 from bench.sizes import is_small, sized
 from recollectum import Recollectum, Vault
-from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.doors.cli.benchmark.labelled_set import (
     LabelledQuery,
     LabelledSet,
     LabelledUnit,
-    load_set,
     load_unanswered,
 )
 from recollectum.doors.cli.benchmark.runner import Feeder, SetClock, SetSpace, set_spaces, start_time
-from recollectum.models.embedding.port import Embedder, Vectors
-from recollectum.models.registry.embedding import open_embedder
+from recollectum.models.embedding.port import Embedder
 from recollectum.recall.calibration import Calibration, find_calibration
-from recollectum.settings.model import EmbeddingSettings
 from tests.doors.cli.benchmark.labelled_sets import write_set
 
 _QUESTIONS = Path(__file__).with_name("calibration_questions.txt")
@@ -60,45 +53,6 @@ _DEPTH = 10
 Found = list[tuple[AskedQuestion, list[float]]]
 
 
-class KeptVectors:
-    """The local embedder, with its vectors kept in a file by the digest of their text; one in a hundred is checked."""
-
-    def __init__(self, made: Embedder, path: Path) -> None:
-        self._made = made
-        self._rows = sqlite3.connect(path, check_same_thread=False)
-        self._rows.execute("CREATE TABLE IF NOT EXISTS v (k TEXT PRIMARY KEY, b BLOB)")
-
-    @property
-    def identity(self) -> EmbedderIdentity:
-        """The identity of the embedder whose vectors are kept."""
-        return self._made.identity
-
-    @property
-    def max_tokens(self) -> int:
-        """How much of a text the model reads."""
-        return self._made.max_tokens
-
-    def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
-        """Return one row for each text, from the file where it is there."""
-        return np.stack([self._vector(text, purpose) for text in texts])
-
-    def close(self) -> None:
-        """Close the file; the model itself belongs to the caller."""
-        self._rows.commit()
-
-    def _vector(self, text: str, purpose: Purpose) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
-        key = hashlib.sha256(f"{purpose}:{text}".encode("utf-8", "surrogatepass")).hexdigest()
-        row = self._rows.execute("SELECT b FROM v WHERE k = ?", (key,)).fetchone()
-        kept = None if row is None else np.frombuffer(row[0], np.float32)
-        if kept is not None and not key.startswith(("00", "7f", "a1")):
-            return kept
-        made = np.asarray(self._made.embed([text], purpose)[0], np.float32)
-        if kept is not None and float(made @ kept) < 0.999:
-            raise ValueError(f"the kept vector of {text[:60]!r} is not the model's; delete the file")
-        self._rows.execute("INSERT OR REPLACE INTO v VALUES (?, ?)", (key, made.tobytes()))
-        return made
-
-
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench calibration", description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=f"sets; else those in {SETS.name}/")
@@ -111,9 +65,10 @@ def main(arguments: Sequence[str] = ()) -> None:
         if not folders:
             print("there are no labelled sets beside this repository; name their folders")
             return
-        embedder = None if asked.words else _embedder(asked.vectors)
-        sets = [(load_set(one), unanswered_questions(one)) for one in folders] + [(small_vaults(), {})]
-        found = [one for data, close in sets for one in ask_set(data, embedder, close)]
+        close = [unanswered_questions(one) for one in folders]
+        sets = [*zip(load_sets(folders), close, strict=True), (small_vaults(), dict[str, list[str]]())]
+        embedder = None if asked.words else local_embedder(asked.vectors)
+        found = [one for data, unanswered in sets for one in ask_set(data, embedder, unanswered)]
     if not found:
         print("no question of these sets could be asked")
         return
@@ -257,10 +212,3 @@ def _tables(found: Found, floor: float) -> None:
     for count, mean, true in reliability(found):
         if count:
             print(f"| {count} | {mean:.3f} | {true:.3f} |")
-
-
-def _embedder(kept: Path | None) -> Embedder:
-    made = open_embedder(EmbeddingSettings(provider="local"), os.environ)
-    if made is None:
-        raise SystemExit("no local embedder is installed; add --words")
-    return made if kept is None else KeptVectors(made, kept)

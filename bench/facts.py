@@ -6,16 +6,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.calibration import KeptVectors
 from bench.facts_set import QUESTIONS, write_facts
+from bench.kept_vectors import local_embedder
 from bench.sizes import sized
 from recollectum.doors.cli.benchmark.bench import Provider, progress
 from recollectum.doors.cli.benchmark.labelled_set import load_set
 from recollectum.doors.cli.benchmark.metrics import means, percentile
 from recollectum.doors.cli.benchmark.runner import QueryResult, run_set
 from recollectum.models.embedding.port import Embedder
-from recollectum.models.registry.embedding import open_embedder
-from recollectum.settings.model import EmbeddingSettings
 
 #: Tokens of all statements together.
 SIZES = sized((6_000, 64_000, 262_000), (1_500,))
@@ -30,7 +28,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="keep vectors of the local model in this file")
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="keep the sets in this folder")
     asked = parser.parse_args(arguments)
-    embedder = None if asked.vectors is None else KeptVectors(_local(), asked.vectors)
+    embedder = None if asked.vectors is None else local_embedder(asked.vectors)
     print(heading(), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         for tokens in asked.tokens or SIZES:
@@ -64,10 +62,3 @@ def line(tokens: int, found: Sequence[QueryResult]) -> str:
     """Return one set as a line of the table."""
     cells = [f"{tokens:,}", str(len(found)), *(f"{share:.3f}" for share in hits(found).values())]
     return f"| {' | '.join([*cells, f'{percentile([row.cpu_ms for row in found], 0.5):.1f}'])} |"
-
-
-def _local() -> Embedder:
-    made = open_embedder(EmbeddingSettings(provider="local"), os.environ)
-    if made is None:
-        raise SystemExit("no local embedder is installed; leave out --vectors")
-    return made

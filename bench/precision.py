@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.recall import SETS
+from bench.open_sets import SETS
 from bench.sizes import is_small
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
+from recollectum.domain.errors import NotFound
+from recollectum.models.embedding.port import Embedder
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 from tests.bench.beliefs import write_beliefs
 
 FOLDER = SETS / "precisionmembench"
+_CASES = "retrieval.cases.json"
 _SHOWN = 5
 _OTHER = "other-user"
 
@@ -42,24 +45,41 @@ def main(arguments: Sequence[str] = ()) -> None:
         with tempfile.TemporaryDirectory() as folder:
             print(line(run(write_beliefs(Path(folder)), "none")))
         return
-    if not (asked.folder / "retrieval.cases.json").exists():
+    if not is_set(asked.folder):
+        if asked.folder != FOLDER:
+            raise NotFound(f"there is no {_CASES} in {asked.folder}; give the folder of precisionmembench")
         print("there is no precisionmembench beside this repository; name its folder: python -m bench precision FOLDER")
         return
-    judged = run(asked.folder, asked.provider)
+    report(asked.folder, asked.provider)
+
+
+def is_set(folder: Path) -> bool:
+    """Return whether the folder has cases of what must and must not be recalled."""
+    return (folder / _CASES).exists()
+
+
+def open_sets(folder: Path) -> list[Path]:
+    """Return the folders that hold such a set."""
+    return sorted(path.parent for path in folder.glob(f"*/{_CASES}"))
+
+
+def report(folder: Path, provider: str, embedder: Embedder | None = None) -> None:
+    """Run every case, and print the result as a table."""
+    judged = run(folder, provider, embedder)
     print("| cases | must be found | precision of five | must not be served | served all the same |")
     print("|---:|---:|---:|---:|---:|")
     print(line(judged))
 
 
-def run(folder: Path, provider: str) -> list[Judged]:
-    """Run every case in a separate home."""
+def run(folder: Path, provider: str, embedder: Embedder | None = None) -> list[Judged]:
+    """Run every case in a separate home; `embedder` replaces that of the provider."""
     beliefs: list[dict[str, Any]] = json.loads((folder / "beliefs.seed.json").read_text(encoding="utf-8"))
-    cases: list[dict[str, Any]] = json.loads((folder / "retrieval.cases.json").read_text(encoding="utf-8"))
+    cases: list[dict[str, Any]] = json.loads((folder / _CASES).read_text(encoding="utf-8"))
     settings = {"encryption": "off", "embedding.provider": provider, "storage.reserve_mib": 0}
     with (
         tempfile.TemporaryDirectory(prefix="recollectum-bench-") as place,
         own_surroundings(Path(place)),
-        Recollectum(Path(place) / "home", settings=settings) as recollectum,
+        Recollectum(Path(place) / "home", settings=settings, embedder=embedder) as recollectum,
     ):
         ids = {name: _save(recollectum.vault(f"user:{name}"), beliefs, name) for name in ("test-user", _OTHER)}
         vault = recollectum.vault("user:test-user")

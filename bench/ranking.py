@@ -7,7 +7,6 @@ there are the dialogues that no model was trained with (`training/dialogues`, ev
 """
 
 import argparse
-import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,15 +15,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.calibration import KeptVectors, filled_vaults
-from bench.recall import SETS, open_sets
+from bench.calibration import filled_vaults
+from bench.kept_vectors import local_embedder
+from bench.open_sets import SETS, load_sets, open_sets
 from bench.sizes import is_small
 from recollectum.domain.hit import Hit
-from recollectum.doors.cli.benchmark.labelled_set import LabelledQuery, LabelledSet, LabelledUnit, load_set
+from recollectum.doors.cli.benchmark.labelled_set import LabelledQuery, LabelledSet, LabelledUnit
 from recollectum.doors.cli.benchmark.runner import DEPTH
 from recollectum.models.embedding.port import Embedder
-from recollectum.models.registry.embedding import open_embedder
-from recollectum.settings.model import EmbeddingSettings
 from tests.doors.cli.benchmark.labelled_sets import write_set
 from training import dialogues
 
@@ -66,13 +64,12 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=f"sets; else those in {SETS.name}/")
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="keep vectors in this file by digest")
     asked = parser.parse_args(arguments)
-    made = open_embedder(EmbeddingSettings(provider="local"), os.environ)
-    embedder = KeptVectors(made, asked.vectors) if made and asked.vectors else made
     with tempfile.TemporaryDirectory() as folder:
         small = is_small() and not asked.folders
         folders: list[Path] = [write_set(Path(folder) / "tiny")] if small else asked.folders or open_sets(SETS)
-        sets = [load_set(one) for one in folders]
+        sets = load_sets(folders)
         sets += [] if small else kept_dialogues()
+        embedder = local_embedder(asked.vectors)
         answers = [one for data in sets for one in ask(data, embedder)]
     report(answers)
 

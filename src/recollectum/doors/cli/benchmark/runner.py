@@ -135,6 +135,10 @@ class QueryResult:
     degraded: str | None
 
 
+#: Asks one question of a vault that holds everything that was said before it.
+AskQuestion = Callable[[Vault, Feeder, LabelledQuery], QueryResult]
+
+
 @dataclass(frozen=True, slots=True)
 class SetSpace:
     """One space of a set."""
@@ -149,10 +153,11 @@ def run_set(
     environ: Mapping[str, str],
     tell: Callable[[str, int], None],
     embedder: "Embedder | None" = None,
+    ask: AskQuestion | None = None,
 ) -> list[QueryResult]:
     """Answer and score every question of the set. `tell` receives `embedded` and `asked` with counts.
 
-    `embedder` replaces that of the settings.
+    `embedder` replaces that of the settings, and `ask` is called in place of `ask_question`.
     """
     rows: list[QueryResult] = []
     with tempfile.TemporaryDirectory(prefix="recollectum-bench-") as folder:
@@ -168,12 +173,17 @@ def run_set(
             for number, space in enumerate(set_spaces(data)):
                 clock.now = start_time(space)
                 feeder = Feeder(vault := recollectum.vault(f"user:space{number}"), clock, clock.now)
-                rows += _run_space(vault, feeder, space, clock, tell)
+                rows += _run_space(vault, feeder, space, clock, tell, ask or ask_question)
     return rows
 
 
 def _run_space(
-    vault: Vault, feeder: Feeder, space: SetSpace, clock: SetClock, tell: Callable[[str, int], None]
+    vault: Vault,
+    feeder: Feeder,
+    space: SetSpace,
+    clock: SetClock,
+    tell: Callable[[str, int], None],
+    ask: AskQuestion,
 ) -> Iterator[QueryResult]:
     """Yield the results of one space; when a query names a session, that one and later ones are fed after it."""
     waiting = list(space.units)
@@ -188,11 +198,12 @@ def _run_space(
             vault.admin.index.update(lambda count: tell("embedded", count))
         for query in queries:
             clock.now = query.asked_at or max(clock.now, feeder.latest)
-            yield _ask(vault, feeder, query)
+            yield ask(vault, feeder, query)
             tell("asked", 1)
 
 
-def _ask(vault: Vault, feeder: Feeder, query: LabelledQuery) -> QueryResult:
+def ask_question(vault: Vault, feeder: Feeder, query: LabelledQuery) -> QueryResult:
+    """Ask one question of a vault, and score the answer."""
     began = time.process_time()
     hits: RecallResult = vault.recall(query.text, limit=DEPTH)
     spent = time.process_time() - began

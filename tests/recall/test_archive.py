@@ -267,7 +267,7 @@ def test_the_archive_is_read_again_only_after_a_step_and_a_text_only_once(tmp_pa
         def sent(step: Callable[[], object]) -> tuple[bool, bool]:
             step()
             listed = log.of(lambda: vault.recall("piano"))
-            return any("AS part0" in sql for sql in listed), any("replace(memories.key" in sql for sql in listed)
+            return any("AS part0" in sql for sql in listed), any("substr(memories.content, 1" in sql for sql in listed)
 
         assert sent(lambda: None) == (False, False)
         assert sent(lambda: vault.memories.save("the violin is new")) == (False, False)

@@ -90,6 +90,22 @@ class Tx(Protocol):
         """
         ...
 
+    @property
+    def reads_texts(self) -> bool:
+        """Return whether a statement can look into a text; not where texts are encrypted before they are sent.
+
+        Such an engine compares texts for equality, in statements whose parameters have the type of the column.
+        """
+        ...
+
+    def hide(self, text: str) -> str:
+        """Return a stand-in for a text in a column that is not encrypted; equal for equal texts."""
+        ...
+
+    def show(self, hidden: str) -> str:
+        """Return the text that `hide` was given."""
+        ...
+
     def rows(self, sql: str, params: Params) -> list[Row]:
         """Run a statement, and return its rows."""
         ...

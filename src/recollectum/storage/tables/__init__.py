@@ -6,4 +6,5 @@ learning  consolidation, review and learnings
 erasure   purges, their ledger and receipts
 trail     audit events, undo, quarantine and checksums
 catalog   people, vaults, keys and upkeep of the whole home
+folding   names as the tables compare them
 """

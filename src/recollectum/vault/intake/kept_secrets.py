@@ -8,7 +8,7 @@ from recollectum.domain.message import Json, Message
 from recollectum.domain.session import Session
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import sessions, summaries
-from recollectum.storage.tables.erasure import erased_rows
+from recollectum.storage.tables.erasure import remaining_texts
 from recollectum.storage.tables.trail import meta
 from recollectum.vault.runtime import VaultRuntime
 
@@ -85,5 +85,5 @@ def delete_unreferenced(runtime: VaultRuntime, accounts: Iterable[str]) -> None:
     """Delete those stored secrets that no text of the vault refers to."""
     forget = runtime.home.forget_secret
     for account in sorted(accounts):
-        if forget and not runtime.database.read(lambda tx, a=account: erased_rows.is_referenced(tx, a)):
+        if forget and not runtime.database.read(lambda tx, a=account: remaining_texts.is_referenced(tx, a)):
             forget(account)

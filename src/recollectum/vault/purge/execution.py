@@ -13,7 +13,14 @@ from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, messages, notes, served, sessions, transcripts, versions
-from recollectum.storage.tables.erasure import erased, erased_items, erased_rows, purge_samples, receipts
+from recollectum.storage.tables.erasure import (
+    erased,
+    erased_items,
+    erased_rows,
+    purge_samples,
+    receipts,
+    remaining_texts,
+)
 from recollectum.storage.tables.erasure.erased_items import ActivePurge, PurgeItemKind
 from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.learning import learnings, proposals
@@ -307,7 +314,7 @@ def _search_for(
         folder,
         lambda sample, is_term: runtime.database.read(lambda tx: _is_in_kept_text(tx, sample, is_term=is_term)),
     )
-    remaining = runtime.database.read(lambda tx: erased_rows.where_texts_remain(tx, found.excused))
+    remaining = runtime.database.read(lambda tx: remaining_texts.where_texts_remain(tx, found.excused))
     receipt = with_search_result(blank, found, is_lost=not len(needles) and (resumed or needles.short > 0))
     return replace(receipt, excused=len(remaining), remaining=place_names(remaining))
 
@@ -343,8 +350,8 @@ def with_search_result(blank: Receipt, found: ErasureSearchResult, *, is_lost: b
 def _is_in_kept_text(tx: Tx, sample: str | bytes, *, is_term: bool) -> bool:
     """Return whether remaining text contains the same words, so that finding them is no fault."""
     if isinstance(sample, bytes):
-        return erased_rows.has_vector(tx, sample)
+        return remaining_texts.has_vector(tx, sample)
     spelled = (sample, json.dumps(sample)[1:-1])
-    return any(erased_rows.text_exists(tx, one) for one in spelled) or (
-        is_term and erased_rows.is_identifier(tx, sample)
+    return any(remaining_texts.text_exists(tx, one) for one in spelled) or (
+        is_term and remaining_texts.is_identifier(tx, sample)
     )

@@ -9,7 +9,7 @@ from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, messages, notes, transcripts
 from recollectum.storage.tables.erasure import erased_lineage as lineage
-from recollectum.storage.tables.erasure import erased_rows
+from recollectum.storage.tables.erasure import remaining_texts
 from recollectum.storage.tables.erasure.erased_items import PurgeItemKind
 from recollectum.storage.tables.trail import quarantines
 from recollectum.vault.purge.request import IMPORTED, PurgeKind, PurgeRequest
@@ -73,7 +73,7 @@ def where_words_remain(tx: Tx, selection: PurgeSelection) -> list[tuple[str, str
         if message := messages.find(tx, message_id):
             samples.take(message.text, ids=(message_id, message.session_id))
     gone = {*selection.memories, *selection.messages, *selection.folders}
-    return erased_rows.where_texts_remain(tx, samples.texts, gone) if samples.texts else []
+    return remaining_texts.where_texts_remain(tx, samples.texts, gone) if samples.texts else []
 
 
 def select_lineage(tx: Tx, named: NamedRows) -> PurgeSelection:

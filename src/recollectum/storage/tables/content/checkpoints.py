@@ -14,7 +14,7 @@ _SAVE = """
 _FIND = f"SELECT {_COLUMNS} FROM checkpoints WHERE name = :name"  # noqa: S608  (constants of this file)
 _ALL = f"""
     SELECT {_COLUMNS} FROM checkpoints
-     WHERE CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id ORDER BY saved_at DESC, name
+     WHERE CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id
 """  # noqa: S608
 _DELETE = "DELETE FROM checkpoints WHERE name = :name"
 
@@ -38,7 +38,8 @@ def find(tx: Tx, name: str) -> Checkpoint | None:
 
 def everything(tx: Tx, session_id: str | None) -> list[Checkpoint]:
     """Return all checkpoints, or those of one session, the newest first."""
-    return [_from_row(row) for row in tx.rows(_ALL, {"session_id": session_id})]
+    rows = sorted(tx.rows(_ALL, {"session_id": session_id}), key=lambda row: (-row[3], row[0]))
+    return [_from_row(row) for row in rows]
 
 
 def delete(tx: Tx, name: str) -> bool:

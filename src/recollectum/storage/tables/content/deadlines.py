@@ -14,8 +14,8 @@ _DUE = """
          ELSE CAST(:due_at AS BIGINT) END
 """
 _RULED = """
-    (CAST(:agent AS TEXT) IS NULL OR agent = :agent)
-    AND (agent IS NULL OR agent NOT IN (SELECT value FROM texts(:others)))
+    (CAST(:agent AS BLOB) IS NULL OR agent = :agent)
+    AND (agent IS NULL OR agent NOT IN (SELECT value FROM names(:others)))
 """
 # A deadline that has passed stays: readers no longer see the memory. Without new deadlines nothing passes.
 _SET_ACTIVE = f"""

@@ -13,10 +13,10 @@ _ADD = """
     ON CONFLICT DO NOTHING
 """
 _PAGE = """
-    SELECT imports.id, min(imports.at), min(imports.by), count(DISTINCT imports.session_id), count(messages.number)
+    SELECT imports.id, min(imports.at), imports.by, count(DISTINCT imports.session_id), count(messages.number)
       FROM imports LEFT JOIN messages ON messages.session_id = imports.session_id
        AND messages.number BETWEEN imports.first AND imports.last
-     GROUP BY imports.id
+     GROUP BY imports.id, imports.by
     HAVING CAST(:at AS BIGINT) IS NULL OR min(imports.at) < :at OR (min(imports.at) = :at AND imports.id < :id)
      ORDER BY 2 DESC, 1 DESC LIMIT :limit
 """

@@ -33,7 +33,7 @@ _DUE = {
     State.SOFT_DELETED: f"""state IN ('active', 'archived') AND {_GRACE}
           AND (expires_at <= :now OR retention_expires_at <= :policy_now)""",
 }
-_AGENTS = "superseded_by IS NULL AND coalesce(agent, '') IN (SELECT value FROM texts(:agents))"
+_AGENTS = "superseded_by IS NULL AND coalesce(agent, '') IN (SELECT value FROM names(:agents))"
 _KEY = "key >= :prefix AND key < :beyond"
 # One part for each value of the index, so that each part is read in order and stops at the limit.
 _PART = """
@@ -70,6 +70,18 @@ _OF_KEYS = f"""
      ORDER BY number DESC LIMIT :limit
 """  # noqa: S608  (constants of this file)
 _COUNT_KEYS = f"SELECT 1 FROM memories WHERE {_KEY} AND state = 'active' LIMIT :most"  # noqa: S608
+# For an engine that cannot look into a key: all keys, and then those of the memories whose keys fit.
+_KEYED = """
+    SELECT number, key FROM memories
+     WHERE state = 'active' AND key IS NOT NULL AND number < :before ORDER BY number DESC
+"""
+_OF_NUMBERS = f"""
+    SELECT {COLUMNS} FROM memories
+     WHERE number IN (SELECT value FROM numbers(:numbers)) AND state = 'active' AND {_STAYS[State.ACTIVE]}
+       AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
+     ORDER BY number DESC LIMIT :limit
+"""  # noqa: S608
+_BATCH = 1_000
 # The row of a cursor, or the next older one when that memory is destroyed.
 _PLACE = "SELECT number, id FROM memories WHERE id <= :id ORDER BY id DESC LIMIT 1"
 _ABOUT_PEOPLE = f"""
@@ -103,6 +115,8 @@ def page(
     if key_prefix is None:
         recent = _recent(tx, limit, values) if state is State.ACTIVE and kind is None else None
         return _load(tx, newest(state, kinds), values) if recent is None else recent
+    if not tx.reads_texts:
+        return _of_prefix(tx, key_prefix, kind, limit, values)
     bounds = {"prefix": key_prefix, "beyond": key_prefix + _AFTER_KEYS}
     if len(tx.rows(_COUNT_KEYS, {**bounds, "most": _SORTED_KEYS})) < _SORTED_KEYS:
         return _load(tx, _OF_KEYS, {**values, **bounds, "kind": kind})
@@ -148,6 +162,19 @@ def _recent(tx: Tx, limit: int, values: Params) -> list[Memory] | None:
     found = _load(tx, RECENT, {**values, "walked": walked})
     if len(found) < limit and tx.rows(_LATEST, {"before": values["before"]})[0][0] > walked:
         return None
+    return found
+
+
+def _of_prefix(tx: Tx, prefix: str, kind: Kind | None, limit: int, values: Params) -> list[Memory]:
+    """Return a page of active memories by the keys of all of them, one batch after the other."""
+    rows = tx.rows(_KEYED, {"before": values["before"]})
+    numbers = [number for number, key in rows if key.startswith(prefix)]
+    found: list[Memory] = []
+    times = {"now": values["now"], "policy_now": values["policy_now"]}
+    while numbers and len(found) < limit:
+        batch, numbers = numbers[:_BATCH], numbers[_BATCH:]
+        wanted = {"numbers": json.dumps(batch), "kind": kind, "limit": limit - len(found)}
+        found += _load(tx, _OF_NUMBERS, {**times, **wanted})
     return found
 
 

@@ -8,7 +8,9 @@ from typing import Any
 from recollectum.domain.errors import Conflict
 from recollectum.domain.message import Message, Role, TokenCount, ToolCall, ToolStatus
 from recollectum.domain.page import LAST_NUMBER
+from recollectum.domain.session import ORIGIN
 from recollectum.domain.trust import Trust
+from recollectum.storage.tables.folding import fold_or_none
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
@@ -17,9 +19,9 @@ _COLUMNS = """number, id, session_id, position, role, created_at, text, parts, t
     token_estimate, model, native_id, speaker, trust, extra"""
 _INSERT = """
     INSERT INTO messages (id, session_id, position, role, created_at, text, parts, tool_calls, thoughts, tokens,
-        token_estimate, model, native_id, speaker, trust, extra)
+        token_estimate, model, native_id, speaker, trust, extra, speaker_folded, copy_of)
     VALUES (:id, :session_id, :position, :role, :created_at, :text, :parts, :tool_calls, :thoughts, :tokens,
-        :token_estimate, :model, :native_id, :speaker, :trust, :extra)
+        :token_estimate, :model, :native_id, :speaker, :trust, :extra, :speaker_folded, :copy_of)
     ON CONFLICT DO NOTHING
     RETURNING number
 """
@@ -44,7 +46,8 @@ _FOLLOWING = f"SELECT {_COLUMNS} FROM messages WHERE number > :number ORDER BY n
 _CALLS = "UPDATE messages SET tool_calls = :tool_calls WHERE id = :id"
 _REWRITE = """
     UPDATE messages SET text = :text, parts = :parts, tool_calls = :tool_calls, thoughts = :thoughts,
-        token_estimate = :token_estimate, speaker = :speaker, extra = :extra
+        token_estimate = :token_estimate, speaker = :speaker, extra = :extra, speaker_folded = :speaker_folded,
+        copy_of = :copy_of
      WHERE id = :id
 """
 _HOLDING = """
@@ -56,6 +59,7 @@ _HOLDS = """
         AND instr(coalesce(parts, '') || coalesce(tool_calls, '') || coalesce(thoughts, '') || coalesce(extra, '')
             || coalesce(speaker, ''), :{name}) > 0)
 """
+_BETWEEN = f"SELECT {_COLUMNS} FROM messages WHERE number > :after AND number <= :up_to ORDER BY number"  # noqa: S608
 _LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM messages"
 _OF_SESSION = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id"  # noqa: S608
 
@@ -128,11 +132,14 @@ def rewrite(tx: Tx, message: Message) -> None:
     """Store the words, tool calls and fields of a message anew; its place, time and author stay."""
     row = _to_row(message)
     names = ("id", "text", "parts", "tool_calls", "thoughts", "token_estimate", "speaker", "extra")
-    tx.run(_REWRITE, {name: row[name] for name in names})
+    tx.run(_REWRITE, {name: row[name] for name in (*names, "speaker_folded", "copy_of")})
 
 
 def holding(tx: Tx, wanted: Sequence[str], *, after: int, up_to: int) -> list[Message]:
     """Return the messages in a range of row numbers that contain one of the texts anywhere."""
+    if not tx.reads_texts:
+        found = tx.rows(_BETWEEN, {"after": after, "up_to": up_to})
+        return [_from_row(row) for row in found if any(text in _everything_in(row) for text in wanted)]
     named = {f"wanted{number}": text for number, text in enumerate(wanted)}
     sql = _HOLDING.format(columns=_COLUMNS, holds=" OR ".join(_HOLDS.format(name=name) for name in named))
     return [_from_row(row) for row in tx.rows(sql, {**named, "after": after, "up_to": up_to})]
@@ -150,6 +157,11 @@ def of_session(tx: Tx, session_id: str) -> Iterable[tuple[int, Message]]:
 
 def _first(rows: list[Row]) -> Message | None:
     return _from_row(rows[0]) if rows else None
+
+
+def _everything_in(row: Row) -> str:
+    """Return the text, parts, tool calls, thoughts, extra fields and speaker of a row."""
+    return "\n".join(value for value in (row[6], row[7], row[8], row[9], row[16], row[14]) if value)
 
 
 def _from_row(row: Row) -> Message:
@@ -174,6 +186,7 @@ def _from_row(row: Row) -> Message:
 
 def _to_row(message: Message) -> Params:
     plain = isinstance(message.content, str)
+    origin = message.extra.get(ORIGIN)
     return {
         "id": message.id,
         "session_id": message.session_id,
@@ -191,6 +204,8 @@ def _to_row(message: Message) -> Params:
         "speaker": message.speaker,
         "trust": message.trust.value,
         "extra": _json_or_none(message.extra),
+        "speaker_folded": fold_or_none(message.speaker),
+        "copy_of": origin if isinstance(origin, str) else None,
     }
 
 

@@ -11,11 +11,11 @@ _ADD_FOLDER = "INSERT INTO note_folders (path, added_at) VALUES (:path, :at) ON 
 _REMOVE_FOLDER = "DELETE FROM note_folders WHERE path = :path"
 _FOLDERS = """
     SELECT number, path, added_at, (SELECT count(*) FROM notes WHERE notes.folder = note_folders.path)
-      FROM note_folders ORDER BY path
+      FROM note_folders
 """
 _COLUMNS = "number, folder, path, hash, mtime, size, synced_at"
 _PAGE = f"SELECT {_COLUMNS} FROM notes WHERE number > :after ORDER BY number LIMIT :limit"  # noqa: S608  (constants)
-_OF_FOLDER = f"SELECT {_COLUMNS} FROM notes WHERE folder = :folder ORDER BY path"  # noqa: S608
+_OF_FOLDER = f"SELECT {_COLUMNS} FROM notes WHERE folder = :folder"  # noqa: S608
 _FIND = f"SELECT {_COLUMNS} FROM notes WHERE folder = :folder AND path = :path"  # noqa: S608
 _TEXT = "SELECT text FROM notes WHERE number = :number"
 _TEXTS = "SELECT number, path, text FROM notes ORDER BY number"
@@ -47,9 +47,8 @@ def remove_folder(tx: Tx, path: str) -> bool:
 
 def folders(tx: Tx) -> list[NoteFolder]:
     """Return the followed folders, by path."""
-    return [
-        NoteFolder(number=row[0], path=row[1], added_at=moment(row[2]), notes=row[3]) for row in tx.rows(_FOLDERS, {})
-    ]
+    rows = sorted(tx.rows(_FOLDERS, {}), key=lambda row: row[1])
+    return [NoteFolder(number=row[0], path=row[1], added_at=moment(row[2]), notes=row[3]) for row in rows]
 
 
 def page(tx: Tx, *, after: int, limit: int) -> list[Note]:
@@ -59,7 +58,8 @@ def page(tx: Tx, *, after: int, limit: int) -> list[Note]:
 
 def of_folder(tx: Tx, folder: str) -> list[Note]:
     """Return the notes of a folder, by path."""
-    return [_from_row(row) for row in tx.rows(_OF_FOLDER, {"folder": folder})]
+    rows = sorted(tx.rows(_OF_FOLDER, {"folder": folder}), key=lambda row: row[2])
+    return [_from_row(row) for row in rows]
 
 
 def find(tx: Tx, folder: str, path: str) -> Note | None:

@@ -9,8 +9,8 @@ from recollectum.storage.row_lists import values_of
 from recollectum.storage.tables.trail import meta
 from recollectum.storage.times import micros, moment
 
-_ALL = "SELECT digest, head, lines, source FROM served_blocks ORDER BY digest"
-_KNOWN = "SELECT digest FROM served_blocks WHERE digest IN (VALUES {digests}) AND at > :since"
+_ALL = "SELECT digest, head, lines, source FROM served_blocks"
+_KNOWN = "SELECT digest FROM served_blocks WHERE digest IN ({digests}) AND at > :since"
 _PUT = """
     INSERT INTO served_blocks (digest, head, lines, source, at) VALUES {rows}
     ON CONFLICT (digest) DO UPDATE SET at = excluded.at
@@ -41,7 +41,7 @@ class ServedDigest(NamedTuple):
 
 def list_all(tx: Tx) -> list[ServedDigest]:
     """Return the digests of all blocks."""
-    return [ServedDigest._make(row) for row in tx.rows(_ALL, {})]
+    return sorted(ServedDigest._make(row) for row in tx.rows(_ALL, {}))
 
 
 def known(tx: Tx, digests: Sequence[bytes], since: datetime) -> set[bytes]:

@@ -48,6 +48,14 @@ _COUNT_OF_PREFIX = "SELECT 1 FROM sessions WHERE key >= :prefix AND key < :beyon
 #: So many sessions of a prefix are sorted.
 _SORTED = 2_000
 _LAST_CHARACTER = chr(0x10FFFF)
+# For an engine that cannot look into a key: these of the sessions.
+_PAGE_OF_IDS = f"""
+    SELECT {_COLUMNS} FROM sessions
+     WHERE id IN (SELECT value FROM texts(:ids)) AND NOT ({_TAKEN_BACK.format(id="sessions.id")})
+     ORDER BY id DESC LIMIT :limit
+"""  # noqa: S608
+_HOOK = "hook:"
+_KEYS_WITH_TIMES = "SELECT id, key, updated_at FROM sessions"
 _IS_TAKEN_BACK = f"SELECT {_TAKEN_BACK.format(id=':id')}"
 _GREW = """
     UPDATE sessions
@@ -102,11 +110,24 @@ def page(tx: Tx, *, before: str | None, prefix: str | None, limit: int) -> list[
     values = {"before": before or AFTER_IDS, "limit": limit}
     if prefix is None:
         return [_from_row(row) for row in tx.rows(_PAGE, values)]
+    if not tx.reads_texts:
+        return _page_of_prefix(tx, before or AFTER_IDS, prefix, limit)
     bounds = {"prefix": prefix, "beyond": prefix + _LAST_CHARACTER}
     many = len(tx.rows(_COUNT_OF_PREFIX, {**bounds, "most": _SORTED})) == _SORTED
     if many:
         return [_from_row(row) for row in tx.rows(_PAGE_OF_PREFIX, {**values, "prefix": prefix})]
     return [_from_row(row) for row in tx.rows(_FEW_OF_PREFIX, {**values, **bounds})]
+
+
+def _page_of_prefix(tx: Tx, before: str, prefix: str, limit: int) -> list[Session]:
+    """Return a page by the keys of all sessions, read one batch of sessions after the other."""
+    ids = sorted((one for one, key in tx.rows(_KEYS, {}) if key.startswith(prefix) and one < before), reverse=True)
+    found: list[Session] = []
+    while ids and len(found) < limit:
+        batch, ids = ids[:_SORTED], ids[_SORTED:]
+        rows = tx.rows(_PAGE_OF_IDS, {"ids": json.dumps(batch), "limit": limit - len(found)})
+        found += map(_from_row, rows)
+    return found
 
 
 def is_taken_back(tx: Tx, session_id: str) -> bool:
@@ -138,7 +159,11 @@ def delete(tx: Tx, session_id: str) -> bool:
 
 def stale_hooks(tx: Tx, *, oldest: datetime, most: int) -> list[str]:
     """Return the hook sessions that are too old, or too many."""
-    return [row[0] for row in tx.rows(_STALE_HOOKS, {"oldest": micros(oldest), "most": most})]
+    if tx.reads_texts:
+        return [row[0] for row in tx.rows(_STALE_HOOKS, {"oldest": micros(oldest), "most": most})]
+    rows = tx.rows(_KEYS_WITH_TIMES, {})
+    newest = sorted(((at, one) for one, key, at in rows if key.startswith(_HOOK)), reverse=True)
+    return [one for place, (at, one) in enumerate(newest) if place >= most or at < micros(oldest)]
 
 
 def totals(tx: Tx) -> tuple[int, int]:

@@ -15,7 +15,6 @@ _ROOTS = """
     SELECT number, path, agent, channel, added_at, coalesce(files, 0)
       FROM transcript_roots
       LEFT JOIN (SELECT root, count(*) AS files FROM transcript_files GROUP BY root) AS counted ON root = number
-     ORDER BY path
 """
 _COLUMNS = "path, root, identity, size, mtime, read_to, lines, head, tail, form, session_id"
 _OF_ROOT = f"SELECT {_COLUMNS} FROM transcript_files WHERE root = :root"  # noqa: S608  (constants of this file)
@@ -44,7 +43,7 @@ def roots(tx: Tx) -> list[FollowedPath]:
     """Return the followed paths, in order."""
     return [
         FollowedPath(number=row[0], path=row[1], agent=row[2], channel=row[3], added_at=moment(row[4]), files=row[5])
-        for row in tx.rows(_ROOTS, {})
+        for row in sorted(tx.rows(_ROOTS, {}), key=lambda row: row[1])
     ]
 
 

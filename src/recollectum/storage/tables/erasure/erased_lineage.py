@@ -10,7 +10,7 @@ from recollectum.storage.times import micros
 
 _GIVEN = "(SELECT value FROM texts(:ids))"
 _MESSAGES_OF = f"SELECT id FROM messages WHERE session_id IN {_GIVEN}"  # noqa: S608  (constants of this file)
-_COPIES = f"SELECT id FROM messages WHERE extra ->> '$.copy_of' IN {_GIVEN}"  # noqa: S608
+_COPIES = f"SELECT id FROM messages WHERE copy_of IN {_GIVEN}"  # noqa: S608
 # A session of which no message is left is deleted; one that never had a message stays.
 _EMPTIED = f"""
     SELECT DISTINCT session_id FROM messages AS gone WHERE id IN {_GIVEN} AND NOT EXISTS (
@@ -44,6 +44,7 @@ _ALL = {
     "root": "SELECT path FROM transcript_roots",
 }
 _MESSAGE = f"IN {_GIVEN}"
+_NAMED = "IN (SELECT value FROM names(:names))"
 _COUNTS = {
     "messages": f"SELECT count(*) FROM messages WHERE id {_MESSAGE}",  # noqa: S608
     "citations": f"SELECT count(*) FROM citations WHERE message_id {_MESSAGE} OR memory_id {_MESSAGE}",  # noqa: S608
@@ -60,14 +61,14 @@ _COUNTS = {
     "runs": f"SELECT count(*) FROM runs WHERE session_id {_MESSAGE}",  # noqa: S608
     # The events stay, but lose their text.
     "events": f"SELECT count(*) FROM events WHERE subject_id {_MESSAGE} AND payload IS NOT NULL",  # noqa: S608
-    "notes": f"SELECT count(*) FROM notes WHERE folder {_MESSAGE}",  # noqa: S608
+    "notes": f"SELECT count(*) FROM notes WHERE folder {_NAMED}",  # noqa: S608
     "chunks": f"""
         SELECT (SELECT count(*) FROM chunks JOIN messages ON chunks.source = 'sessions'
                    AND chunks.source_number = messages.number WHERE messages.id {_MESSAGE})
              + (SELECT count(*) FROM chunks JOIN memories ON chunks.source = 'memories'
                    AND chunks.source_number = memories.number WHERE memories.id {_MESSAGE})
              + (SELECT count(*) FROM chunks JOIN notes ON chunks.source = 'notes'
-                   AND chunks.source_number = notes.number WHERE notes.folder {_MESSAGE})""",  # noqa: S608
+                   AND chunks.source_number = notes.number WHERE notes.folder {_NAMED})""",  # noqa: S608
 }
 _EVERYTHING = (
     "sessions",
@@ -145,7 +146,9 @@ def all_ids(tx: Tx) -> dict[str, list[str]]:
 
 def counts(tx: Tx, ids: Collection[str]) -> dict[str, int]:
     """Return how many rows of each table these ids delete."""
-    given = {"ids": json.dumps(sorted(ids))}
+    listed = json.dumps(sorted(ids))
+    # Folders go by their names, which are among the ids.
+    given = {"ids": listed, "names": listed}
     found = {table: tx.rows(sql, given)[0][0] for table, sql in _COUNTS.items()}
     return {**found, "learning_lines": learnings.count_lines(tx, ids)}
 

@@ -9,7 +9,7 @@ _SAVE = f"""
     ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body, signature = excluded.signature
 """  # noqa: S608  (constants of this file)
 _ONE = f"SELECT {_COLUMNS} FROM receipts WHERE id = :id"  # noqa: S608
-_ALL = f"SELECT {_COLUMNS} FROM receipts WHERE CAST(:vault AS TEXT) IS NULL OR vault = :vault ORDER BY id"  # noqa: S608
+_ALL = f"SELECT {_COLUMNS} FROM receipts WHERE CAST(:vault AS BLOB) IS NULL OR vault = :vault ORDER BY id"  # noqa: S608
 _PENDING = f"SELECT {_COLUMNS} FROM receipts WHERE state = 'pending' ORDER BY id"  # noqa: S608
 _UNPROVEN = f"""
     SELECT {_COLUMNS} FROM receipts

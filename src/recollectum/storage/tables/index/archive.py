@@ -51,8 +51,7 @@ _NEWEST = f"""
      ORDER BY number DESC
 """  # noqa: S608  (constants of these files)
 _TEXTS = """
-    SELECT memories.number,
-           substr(memories.content, 1, :most) || coalesce(' ' || replace(memories.key, '_', ' '), '')
+    SELECT memories.number, piece(memories.content, 1, :most), memories.key
       FROM numbers(:numbers) AS wanted INNER JOIN memories ON memories.number = wanted.value
 """
 # A quarantined memory is not counted: it is hidden until its quarantine is released.
@@ -99,7 +98,7 @@ def newest(tx: Tx, reading: ClockReading, limit: int) -> list[tuple[int, int]]:
 def texts(tx: Tx, numbers: Iterable[int], most: int) -> list[tuple[int, str]]:
     """Return the number of each memory, and the first characters of its text with the words of its key."""
     rows = tx.rows(_TEXTS, {"numbers": json.dumps(list(numbers)), "most": most})
-    return [(number, text) for number, text in rows]
+    return [(number, f"{text[:most]} {key.replace('_', ' ')}" if key else text[:most]) for number, text, key in rows]
 
 
 def allowed(tx: Tx, numbers: Iterable[int], params: Params) -> list[str]:

@@ -59,16 +59,19 @@ _JUDGE = """
     UPDATE chunks SET told = judged.told, own = judged.own, echo = judged.echo
       FROM judged WHERE chunks.number = judged.number
 """
+# A text comes with the first of its chunks only: a long note has hundreds of them.
 _AFTER = """
-    SELECT chunks.number, substr(memories.content, chunks.start + 1, chunks.stop - chunks.start),
-           substr(messages.text, chunks.start + 1, chunks.stop - chunks.start),
-           coalesce(messages.speaker, messages.role), messages.session_id, messages.position,
-           substr(notes.text, chunks.start + 1, chunks.stop - chunks.start), chunks.headings
-      FROM chunks
+    SELECT chunks.number, CASE WHEN place = 1 THEN memories.content END, CASE WHEN place = 1 THEN messages.text END,
+           messages.speaker, messages.session_id, messages.position,
+           CASE WHEN place = 1 THEN notes.text END, chunks.headings,
+           messages.role, chunks.source, chunks.source_number, chunks.start, chunks.stop
+      FROM (SELECT number, source, source_number, start, stop, headings,
+                   row_number() OVER (PARTITION BY source, source_number ORDER BY number) AS place
+              FROM (SELECT * FROM chunks WHERE number > :after ORDER BY number LIMIT :limit) AS page) AS chunks
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
       LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
       LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
-     WHERE chunks.number > :after ORDER BY chunks.number LIMIT :limit
+     ORDER BY chunks.number
 """
 _MISSING = """
     SELECT (SELECT count(*) FROM memories WHERE state = 'active' AND NOT EXISTS (
@@ -145,7 +148,14 @@ def clear(tx: Tx) -> None:
 
 def after(tx: Tx, number: int, limit: int) -> list[Row]:
     """Return the chunks after a number, each with its own part of the text, speaker and session."""
-    return tx.rows(_AFTER, {"after": number, "limit": limit})
+    texts: dict[tuple[str, int], Row] = {}
+    found: list[Row] = []
+    for row in tx.rows(_AFTER, {"after": number, "limit": limit}):
+        content, said, speaker, session_id, position, noted, headings, role = row[1:9]
+        whole = texts.setdefault(row[9:11], (content, said, noted))
+        memory, turn, note = (None if text is None else text[row[11] : row[12]] for text in whole)
+        found.append((row[0], memory, turn, role if speaker is None else speaker, session_id, position, note, headings))
+    return found
 
 
 def last(tx: Tx) -> int:
@@ -156,7 +166,8 @@ def last(tx: Tx) -> int:
 def judge(tx: Tx, features: Iterable[tuple[int, int, bool, float]]) -> None:
     """Store the ranking features of chunks: number, told, own and echo of each."""
     rows = ((number, told, int(own), echo) for number, told, own, echo in features)
-    for listed, params in values_of(("number", "told", "own", "echo"), rows):
+    typed = {"number": "BIGINT", "told": "BIGINT", "own": "BIGINT", "echo": "DOUBLE PRECISION"}
+    for listed, params in values_of(("number", "told", "own", "echo"), rows, typed):
         tx.run(_JUDGE.format(rows=listed), params)
 
 

@@ -7,13 +7,13 @@ from recollectum.storage.port import Tx, Value
 from recollectum.storage.row_lists import values_of
 from recollectum.storage.times import micros
 
-_GET = "SELECT text_hash, data FROM embedding_cache WHERE text_hash IN (VALUES {hashes}) AND model = :model"
-_TOUCH = "UPDATE embedding_cache SET used_at = :at WHERE text_hash IN (VALUES {hashes}) AND model = :model"
+_GET = "SELECT text_hash, data FROM embedding_cache WHERE text_hash IN ({hashes}) AND model = :model"
+_TOUCH = "UPDATE embedding_cache SET used_at = :at WHERE text_hash IN ({hashes}) AND model = :model"
 _PUT = """
     INSERT INTO embedding_cache (text_hash, data, model, used_at) VALUES {rows}
     ON CONFLICT (text_hash, model) DO UPDATE SET used_at = excluded.used_at
 """
-_FORGET = "DELETE FROM embedding_cache WHERE text_hash IN (VALUES {hashes})"
+_FORGET = "DELETE FROM embedding_cache WHERE text_hash IN ({hashes})"
 _COUNT = "SELECT count(*) FROM embedding_cache"
 _EVICT = """
     DELETE FROM embedding_cache WHERE (text_hash, model) IN (

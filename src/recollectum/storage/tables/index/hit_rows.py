@@ -11,7 +11,7 @@ from recollectum.storage.tables.index.search_filters import FILTERED, ROWS
 
 _DETAILS = """
     SELECT chunks.number,
-           substr(coalesce(messages.text, memories.content, notes.text), chunks.start + 1, chunks.stop - chunks.start),
+           piece(coalesce(messages.text, memories.content, notes.text), chunks.start + 1, chunks.stop - chunks.start),
            chunks.start, chunks.stop, memories.id, coalesce(messages.id, origin.id),
            coalesce(messages.session_id, origin.session_id), coalesce(messages.position, origin.position),
            notes.folder, notes.path, chunks.first_line, chunks.last_line
@@ -26,7 +26,7 @@ _DETAILS = """
 """
 _NEAR = """
     SELECT wanted.value, {other}.position - hit.position, {other}.id, {other}.position,
-           coalesce({other}.speaker, {other}.role), {other}.trust, {other}.text
+           {other}.speaker, {other}.trust, {other}.text, {other}.role
       FROM numbers(:numbers) AS wanted
      INNER JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
      INNER JOIN messages AS hit ON hit.number = found.source_number
@@ -75,7 +75,10 @@ class ChunkDetail(NamedTuple):
 
 def details(tx: Tx, numbers: Iterable[int]) -> dict[int, ChunkDetail]:
     """Return the text and position of each chunk, by number."""
-    return {row[0]: ChunkDetail._make(row) for row in tx.rows(_DETAILS, {"numbers": to_json_list(numbers)})}
+    found = map(ChunkDetail._make, tx.rows(_DETAILS, {"numbers": to_json_list(numbers)}))
+    if tx.reads_texts:
+        return {one.number: one for one in found}
+    return {one.number: one._replace(text=one.text[one.start : one.stop]) for one in found}
 
 
 def adjacent_turns(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> list[Row]:
@@ -84,7 +87,8 @@ def adjacent_turns(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: 
     A row has the chunk, the step to the turn, and the turn's id, position, author, trust and text.
     """
     wanted = {"numbers": to_json_list(numbers)}
-    return tx.rows(_BESIDE_FILTERED, {**params, **wanted}) if filtered else tx.rows(_BESIDE, wanted)
+    rows = tx.rows(_BESIDE_FILTERED, {**params, **wanted}) if filtered else tx.rows(_BESIDE, wanted)
+    return [(*row[:4], row[7] if row[4] is None else row[4], *row[5:7]) for row in rows]
 
 
 def trusts_behind(tx: Tx, ids: list[str]) -> dict[str, set[Trust]]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from recollectum.storage.tables.folding import fold
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.tables.index.search_filters import FILTERED, ROWS, TRUST
 
@@ -12,7 +13,7 @@ _EVIDENCE = f"""
            coalesce(memories.importance, 0.5), {TRUST},
            coalesce(memories.created_at, messages.created_at, notes.mtime),
            coalesce(memories.updated_at, messages.created_at, notes.mtime),
-           messages.speaker, coalesce(memories.author, messages.speaker, messages.role, notes.path),
+           messages.speaker, coalesce(memories.author, messages.speaker, notes.path),
            messages.session_id, messages.position, messages.role
       FROM numbers(:numbers) AS wanted
       {ROWS.format(numbers="wanted.value")}
@@ -22,8 +23,7 @@ _EVIDENCE = f"""
 # session and position are in the turn's row, which is found by its number.
 _TURNS = """
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
-           0.5, chunks.trust, chunks.created_at, chunks.created_at, chunks.speaker,
-           coalesce(chunks.speaker, chunks.role),
+           0.5, chunks.trust, chunks.created_at, chunks.created_at, chunks.speaker, chunks.speaker,
            messages.session_id, messages.position, messages.role
       FROM numbers(:numbers) AS wanted INNER JOIN chunks ON chunks.number = wanted.value
      INNER JOIN messages ON messages.number = chunks.source_number
@@ -52,8 +52,8 @@ _EXISTING = """
     SELECT chunks.number FROM numbers(:numbers) AS wanted INNER JOIN chunks ON chunks.number = wanted.value
 """
 _SPEAKERS = """
-    SELECT one.value FROM texts(:names) AS one
-     WHERE EXISTS (SELECT 1 FROM messages WHERE folded(messages.speaker) = folded(one.value))
+    SELECT one.value FROM names(:names) AS one
+     WHERE EXISTS (SELECT 1 FROM messages WHERE messages.speaker_folded = one.value)
 """
 _ALLOWED = f"""
     SELECT chunks.number, chunks.source, chunks.source_number
@@ -94,14 +94,20 @@ _MADE_AT = f"""
      WHERE {FILTERED}
      ORDER BY wanted.key LIMIT 1
 """  # noqa: S608
-_WITH_SUBSTRING = f"""
-    SELECT chunks.number
+_NEWEST = f"""
       FROM (SELECT number FROM chunks ORDER BY number DESC LIMIT :most) AS every {ROWS.format(numbers="every.number")}
      WHERE {FILTERED}
+"""  # noqa: S608
+_NEWEST_TEXTS = f"""
+    SELECT chunks.number, coalesce(memories.content, messages.text, notes.text), memories.key {_NEWEST}
+     ORDER BY chunks.number DESC
+"""
+_WITH_SUBSTRING = f"""
+    SELECT chunks.number {_NEWEST}
        AND (instr(lower(coalesce(memories.content, messages.text, notes.text)), lower(:piece)) > 0
             OR instr(coalesce(memories.key, ''), lower(:piece)) > 0)
      ORDER BY chunks.number DESC LIMIT :limit
-"""  # noqa: S608
+"""
 
 
 class Evidence(NamedTuple):
@@ -129,7 +135,13 @@ class Evidence(NamedTuple):
 def evidence(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> dict[int, Evidence]:
     """Return those of the chunks that the filters allow, by number."""
     sql = _EVIDENCE if filtered else _EVIDENCE_UNFILTERED
-    return {row[0]: Evidence._make(row) for row in tx.rows(sql, {**params, "numbers": to_json_list(numbers)})}
+    rows = tx.rows(sql, {**params, "numbers": to_json_list(numbers)})
+    return {row[0]: Evidence._make(row if row[11] is not None else _by_role(row)) for row in rows}
+
+
+def _by_role(row: Row) -> Row:
+    """Return the row of a turn without a speaker, whose role is its author."""
+    return (*row[:11], row[14], *row[12:])
 
 
 def in_time(tx: Tx, start: int, end: int, most: int) -> list[int]:
@@ -144,7 +156,10 @@ def existing(tx: Tx, numbers: Iterable[int]) -> set[int]:
 
 def speakers(tx: Tx, names: Sequence[str]) -> list[str]:
     """Return those of the names that are names of speakers in this vault."""
-    return [row[0] for row in tx.rows(_SPEAKERS, {"names": json.dumps(names)})] if names else []
+    if not names:
+        return []
+    known = {row[0] for row in tx.rows(_SPEAKERS, {"names": json.dumps(sorted(set(map(fold, names))))})}
+    return [name for name in names if fold(name) in known]
 
 
 def allowed(tx: Tx, numbers: Iterable[int], params: Params) -> list[Row]:
@@ -165,7 +180,11 @@ def first_made_at(tx: Tx, numbers: Iterable[int], params: Params) -> int | None:
 
 def with_substring(tx: Tx, piece: str, params: Params, *, limit: int, most: int) -> list[int]:
     """Return the newest chunks that contain a text, among a number of the newest."""
-    return [row[0] for row in tx.rows(_WITH_SUBSTRING, {**params, "piece": piece, "limit": limit, "most": most})]
+    if tx.reads_texts:
+        return [row[0] for row in tx.rows(_WITH_SUBSTRING, {**params, "piece": piece, "limit": limit, "most": most})]
+    wanted = fold(piece)
+    rows = tx.rows(_NEWEST_TEXTS, {**params, "most": most})
+    return [number for number, text, key in rows if wanted in fold(text) or wanted in (key or "")][:limit]
 
 
 def to_json_list(numbers: Iterable[int]) -> str:

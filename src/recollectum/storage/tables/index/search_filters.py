@@ -9,6 +9,7 @@ from recollectum.domain.memory import Kind
 from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
+from recollectum.storage.tables.folding import fold_or_none
 from recollectum.storage.port import Params, Tx
 from recollectum.storage.tables.content import sessions
 from recollectum.storage.times import micros_or_none
@@ -24,7 +25,7 @@ _MEMORY = """
         AND (memories.retention_expires_at IS NULL OR memories.retention_expires_at > :policy_now)
         AND (memories.valid_to IS NULL OR memories.valid_to > :now)
         AND (CAST(:kind AS TEXT) IS NULL OR memories.kind = :kind)
-        AND CAST(:session_id AS TEXT) IS NULL AND CAST(:speaker AS TEXT) IS NULL
+        AND CAST(:session_id AS TEXT) IS NULL AND CAST(:speaker AS BLOB) IS NULL
         AND (CAST(:sessions AS TEXT) IS NULL OR (CAST(:channel AS TEXT) IS NULL AND memories.agent = :agent) OR EXISTS (
              SELECT 1 FROM messages AS origin WHERE origin.id = memories.message_id
                 AND origin.session_id IN (SELECT value FROM texts(:sessions))))
@@ -33,10 +34,11 @@ _SERVED = f"""
        ({_ACTIVE} AND {_MEMORY})
     OR (messages.id IS NOT NULL AND CAST(:kind AS TEXT) IS NULL
         AND (CAST(:session_id AS TEXT) IS NULL OR messages.session_id = :session_id)
-        AND (CAST(:speaker AS TEXT) IS NULL OR folded(coalesce(messages.speaker, messages.role)) = folded(:speaker))
+        AND (CAST(:speaker AS BLOB) IS NULL OR messages.speaker_folded = :speaker
+             OR (messages.speaker IS NULL AND messages.role = :role))
         AND (CAST(:sessions AS TEXT) IS NULL OR messages.session_id IN (SELECT value FROM texts(:sessions))))
     OR (notes.number IS NOT NULL AND CAST(:kind AS TEXT) IS NULL AND CAST(:session_id AS TEXT) IS NULL
-        AND CAST(:speaker AS TEXT) IS NULL AND CAST(:sessions AS TEXT) IS NULL)
+        AND CAST(:speaker AS BLOB) IS NULL AND CAST(:sessions AS TEXT) IS NULL)
 """  # noqa: S608  (constants of this file)
 ROWS = """
      INNER JOIN chunks ON chunks.number = {numbers}
@@ -101,7 +103,8 @@ class Filters:
             "sources": None if self.sources is None else json.dumps(self.sources),
             "session_id": self.session_id,
             "kind": self.kind,
-            "speaker": self.speaker,
+            "speaker": (speaker := fold_or_none(self.speaker)),
+            "role": speaker,
             "agent": self.agent,
             "channel": self.channel,
             "sessions": json.dumps(sessions.at_place(tx, self.agent, self.channel)) if by_place else None,

@@ -5,16 +5,14 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content.citations import MovedSpan
 
 # The cited spans, or the whole message in which it was remembered.
-_ADD = """
+_ADD_CITED = """
     INSERT INTO barred (memory_id, message_id, start, stop)
     SELECT memory_id, message_id, start, stop FROM citations WHERE memory_id = :memory_id
-    UNION
-    SELECT memories.id, messages.id, 0, length(messages.text)
-      FROM memories JOIN messages ON messages.id = memories.message_id
-     WHERE memories.id = :memory_id AND NOT EXISTS (SELECT 1 FROM citations WHERE memory_id = :memory_id)
-     -- Or the parser would take the next word for a join.
-     ORDER BY 1
     ON CONFLICT DO NOTHING
+"""
+_UNCITED = """
+    SELECT messages.id, messages.text FROM memories JOIN messages ON messages.id = memories.message_id
+     WHERE memories.id = :memory_id AND NOT EXISTS (SELECT 1 FROM citations WHERE memory_id = :memory_id)
 """
 # They were added from these two, and go with their message.
 _REMOVE = """
@@ -40,7 +38,9 @@ _OF_SESSION = """
 
 def add(tx: Tx, memory_id: str) -> None:
     """Block the message spans that a memory came from."""
-    tx.run(_ADD, {"memory_id": memory_id})
+    tx.run(_ADD_CITED, {"memory_id": memory_id})
+    for message_id, text in tx.rows(_UNCITED, {"memory_id": memory_id}):
+        tx.run(_PUT, {"memory_id": memory_id, "message_id": message_id, "start": 0, "stop": len(text)})
 
 
 def remove(tx: Tx, memory_id: str) -> None:

@@ -48,12 +48,12 @@ def agents(tx: Tx) -> list[str | None]:
 
 def lines(tx: Tx, agent: str | None) -> list[Line]:
     """Return the lines of a file at its last sync, in order."""
-    return _read(meta.find(tx, _NAME + (agent or "")) or "[]")
+    return _read(meta.find(tx, _name(tx, agent)) or "[]")
 
 
 def save_lines(tx: Tx, agent: str | None, shown: Iterable[Line]) -> None:
     """Store the lines that a file shows now."""
-    name = _NAME + (agent or "")
+    name = _name(tx, agent)
     kept = [(line.memory_id, line.category.value, line.digest, line.day.isoformat()) for line in shown]
     if kept:
         meta.save(tx, name, json.dumps(kept))
@@ -91,7 +91,12 @@ def save_day(tx: Tx, memory_id: str, day: date, at: datetime) -> None:
 
 
 def _files(tx: Tx) -> dict[str, list[Line]]:
-    return {name.removeprefix(_NAME): _read(value) for name, value in meta.beginning_with(tx, _NAME)}
+    found = {name.removeprefix(_NAME): value for name, value in meta.beginning_with(tx, _NAME)}
+    return {tx.show(agent) if agent else agent: _read(value) for agent, value in found.items()}
+
+
+def _name(tx: Tx, agent: str | None) -> str:
+    return _NAME + (tx.hide(agent) if agent else "")
 
 
 def _read(value: str) -> list[Line]:

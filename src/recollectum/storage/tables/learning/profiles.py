@@ -30,7 +30,7 @@ _TOLD = """
         SELECT {place} AS place, id, version, content, importance, updated_at FROM memories
          WHERE state = 'active' AND superseded_by IS NULL AND kind = :kind{n}
            AND trust = 'owner'
-           AND (CAST(:agent{n} AS TEXT) IS NULL OR agent IS NULL OR agent = :agent{n})
+           AND (CAST(:agent{n} AS BLOB) IS NULL OR agent IS NULL OR agent = :agent{n})
            AND (expires_at IS NULL OR expires_at > :now)
            AND (valid_to IS NULL OR valid_to > :now)
            AND (archive_at IS NULL OR archive_at > :policy_now)
@@ -62,7 +62,7 @@ class ProfileMemory(NamedTuple):
 
 def find(tx: Tx, agent: str | None) -> CachedProfile | None:
     """Return the last profile of an agent, or of all agents."""
-    found = meta.find(tx, _NAME + (agent or ""))
+    found = meta.find(tx, _name(tx, agent))
     if found is None:
         return None
     told = json.loads(found)
@@ -72,13 +72,17 @@ def find(tx: Tx, agent: str | None) -> CachedProfile | None:
 def save(tx: Tx, agent: str | None, made: CachedProfile, sources: Sequence[ProfileMemory], at: datetime) -> None:
     """Store a profile in place of the previous one, unless a source has changed or is gone."""
     row = {
-        "name": _NAME + (agent or ""),
+        "name": _name(tx, agent),
         "value": json.dumps({"digest": made.digest, "bullets": made.bullets, "by": made.by, "at": micros(at)}),
         "sources": json.dumps([one.id for one in sources]),
         "count": len(sources),
         "versions": sum(one.version for one in sources),
     }
     tx.run(_SAVE, row)
+
+
+def _name(tx: Tx, agent: str | None) -> str:
+    return _NAME + (tx.hide(agent) if agent else "")
 
 
 def drop_all(tx: Tx) -> None:

@@ -80,7 +80,7 @@ class NewProposal:
 
 def add(tx: Tx, laid: NewProposal) -> bool:
     """Add a finding to the inbox; return False when it is pending already, or was rejected."""
-    if not tx.run(_ADD, _to_row(laid)):
+    if not tx.run(_ADD, {**_to_row(laid), "fingerprint": tx.hide(laid.fingerprint)}):
         return False
     finding = laid.finding
     for number, target in enumerate(finding.targets):
@@ -128,7 +128,7 @@ def decide(
 
 def is_rejected(tx: Tx, fingerprint: str) -> bool:
     """Return whether a person rejected the same finding."""
-    return bool(tx.rows(_IS_REJECTED, {"fingerprint": fingerprint}))
+    return bool(tx.rows(_IS_REJECTED, {"fingerprint": tx.hide(fingerprint)}))
 
 
 def withdraw(tx: Tx, run_id: str, at: datetime) -> int:
@@ -216,7 +216,6 @@ def _to_row(laid: NewProposal) -> Params:
         "by": finding.by,
         "certain": int(finding.certain),
         "spans": _spans_to_json(finding.spans),
-        "fingerprint": laid.fingerprint,
         "created_at": micros(laid.at),
     }
 

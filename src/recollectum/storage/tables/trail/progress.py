@@ -4,7 +4,7 @@ from recollectum.storage.port import Tx
 
 _FIND = """
     SELECT (SELECT coalesce(max(number), 0) FROM events),
-           (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunks')
+           last_number('chunks')
 """
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from recollectum.domain.memory import State
 from recollectum.domain.page import AFTER_IDS
 from recollectum.domain.records import dataclass
+from recollectum.storage.tables.folding import fold
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
@@ -53,12 +54,8 @@ _OF_SESSION = """
        AND EXISTS (SELECT 1 FROM messages WHERE messages.id = quarantined.item AND session_id = :session_id)
 """
 # The sources.
-_BY_ROLE = """
-    SELECT messages.id FROM messages
-     WHERE (messages.role = 'tool' AND folded(messages.speaker) = folded(:name))
-        OR (messages.tool_calls IS NOT NULL AND messages.role = 'tool' AND EXISTS (
-                SELECT 1 FROM json_each(messages.tool_calls) AS call WHERE call.value ->> '$.name' = :name))
-"""
+_BY_SPEAKER = "SELECT id FROM messages WHERE role = 'tool' AND speaker_folded = :name"
+_WITH_CALLS = "SELECT id, tool_calls FROM messages WHERE role = 'tool' AND tool_calls IS NOT NULL"
 _BY_AUTHOR = "SELECT id FROM memories WHERE author = :name"
 _BY_AGENT = "SELECT id FROM memories WHERE agent = :name"
 _KEYS = "SELECT id, key FROM sessions"
@@ -156,7 +153,10 @@ def of_session(tx: Tx, session_id: str) -> set[str]:
 
 def by_tool(tx: Tx, name: str) -> set[str]:
     """Return the messages that a tool wrote."""
-    return {row[0] for row in tx.rows(_BY_ROLE, {"name": name})}
+    spoken = {row[0] for row in tx.rows(_BY_SPEAKER, {"name": fold(name)})}
+    # The calls are JSON, and may be encrypted: they are read here, not by the statement.
+    called = tx.rows(_WITH_CALLS, {})
+    return spoken | {one for one, calls in called if any(call["name"] == name for call in json.loads(calls))}
 
 
 def by_author(tx: Tx, name: str) -> set[str]:

@@ -17,15 +17,15 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
       FROM jsonb_array_elements(list::jsonb) WITH ORDINALITY AS one (member, place)
 $$;
 
-CREATE FUNCTION folded(name text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT translate(name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')
+CREATE FUNCTION names(list text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT place - 1, member FROM jsonb_array_elements_text(list::jsonb) WITH ORDINALITY AS one (member, place)
 $$;
 
 CREATE FUNCTION instr(text text, piece text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT strpos(text, piece)::bigint
 $$;
 
-CREATE FUNCTION substr(text text, start bigint, count bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION piece(text text, start bigint, count bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT pg_catalog.substr(text, start::int, greatest(count, 0)::int)
 $$;
 
@@ -132,6 +132,8 @@ CREATE TABLE messages (
     speaker        text COLLATE "C",
     trust          text COLLATE "C" NOT NULL,
     extra          text COLLATE "C",
+    speaker_folded text COLLATE "C",
+    copy_of        text COLLATE "C",
     PRIMARY KEY (vault, number),
     UNIQUE (vault, session_id, position),
     UNIQUE (vault, id),
@@ -566,6 +568,8 @@ CREATE INDEX memories_due ON memories (vault, due_at, number) WHERE due_at IS NO
 CREATE INDEX events_subject ON events (vault, subject_id, number);
 CREATE INDEX chunks_source ON chunks (vault, source, source_number);
 CREATE INDEX embedding_cache_used ON embedding_cache (vault, used_at);
+CREATE INDEX messages_speaker ON messages (vault, speaker_folded) WHERE speaker_folded IS NOT NULL;
+CREATE INDEX messages_copies ON messages (vault, copy_of) WHERE copy_of IS NOT NULL;
 CREATE INDEX messages_created ON messages (vault, created_at, number);
 CREATE INDEX memories_created ON memories (vault, created_at, number);
 CREATE INDEX jobs_open ON jobs (vault, kind, not_before) WHERE state IN ('waiting', 'claimed');

@@ -10,8 +10,8 @@ from recollectum.domain.message import Message, Role, TokenCount, ToolCall, Tool
 from recollectum.domain.page import LAST_NUMBER
 from recollectum.domain.session import ORIGIN
 from recollectum.domain.trust import Trust
-from recollectum.storage.tables.folding import fold_or_none
 from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.tables.folding import fold_or_none
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
 _NUMBER = "SELECT number FROM messages WHERE id = :id"

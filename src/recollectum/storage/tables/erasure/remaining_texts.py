@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from recollectum.storage.tables.folding import fold
 from recollectum.storage.port import Row, Tx
+from recollectum.storage.tables.folding import fold
 
 _CANONICAL = """
     SELECT 1 FROM messages

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from recollectum.storage.tables.folding import fold
 from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.tables.folding import fold
 from recollectum.storage.tables.index.search_filters import FILTERED, ROWS, TRUST
 
 _EVIDENCE = f"""

@@ -9,9 +9,9 @@ from recollectum.domain.memory import Kind
 from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
-from recollectum.storage.tables.folding import fold_or_none
 from recollectum.storage.port import Params, Tx
 from recollectum.storage.tables.content import sessions
+from recollectum.storage.tables.folding import fold_or_none
 from recollectum.storage.times import micros_or_none
 
 # These and policy.lifecycle.state_at decide what may be served; a test checks that they agree.

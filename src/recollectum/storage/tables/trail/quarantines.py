@@ -7,8 +7,8 @@ from datetime import datetime
 from recollectum.domain.memory import State
 from recollectum.domain.page import AFTER_IDS
 from recollectum.domain.records import dataclass
-from recollectum.storage.tables.folding import fold
 from recollectum.storage.port import Row, Tx
+from recollectum.storage.tables.folding import fold
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
 # The items are read once, whatever the number of quarantines: they are in the order of their ids.

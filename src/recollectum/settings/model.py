@@ -15,7 +15,7 @@ class StorageSettings:
     busy_timeout_seconds: float = number(10.0, 0.1, 600, "How long a write waits for another process.")
     open_vaults: int = number(256, 1, 10_000, "How many vaults one process keeps open at once.")
     open_vaults_mib: int = number(
-        1024, 1, 1_048_576, "Maximum MiB of vectors that the open vaults of one process hold."
+        1024, 1, 1_048_576, "Maximum MiB of vectors and text index that the open vaults of one process hold in memory."
     )
     readers: int = number(4, 1, 64, "How many reads of one vault run at once.")
     cache_kib: int = number(8192, 256, 1_048_576, "Page cache of each open vault, in KiB.")

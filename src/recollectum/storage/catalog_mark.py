@@ -99,6 +99,11 @@ class CountedCatalog:
         self.uncounted.write(lambda tx: catalog_changes.go_on(tx, seen.changes))
         self._advance(seen.changes)
 
+    @property
+    def held_bytes(self) -> int:
+        """Return how many bytes this process keeps in memory for the index."""
+        return self.uncounted.held_bytes
+
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` in one snapshot."""
         return self.uncounted.read(work)

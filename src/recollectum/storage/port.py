@@ -122,6 +122,11 @@ class Tx(Protocol):
 class Database(Protocol):
     """One vault or catalog: many readers, one writer."""
 
+    @property
+    def held_bytes(self) -> int:
+        """Return how many bytes this process keeps in memory for the index, besides the caches of the database."""
+        ...
+
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` in one snapshot."""
         ...

@@ -150,6 +150,11 @@ class OpenVault:
     #: Keeps the high-water mark in the catalog; None for a vault without a home.
     mark: MarkKeeper | None = None
 
+    @property
+    def held_bytes(self) -> int:
+        """Return how many bytes the vectors and the text index take in memory."""
+        return self.vectors.held_bytes + self.database.held_bytes
+
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
         """Run `work` in one durable transaction."""
         done = self.database.write(work, frees=frees)
@@ -269,8 +274,9 @@ class OpenVaults:
         with self._lock:
             slot.users -= 1
             if slot.vault and not slot.discarded:
-                self._held += slot.vault.vectors.held_bytes - slot.held
-                slot.held = slot.vault.vectors.held_bytes
+                held = slot.vault.held_bytes
+                self._held += held - slot.held
+                slot.held = held
             elif not slot.users and not slot.discarded:
                 # It could not be opened.
                 del self._slots[slot.id]
@@ -335,6 +341,12 @@ class VaultHandle:
         """Yield the open vault, which stays open at least until the end of the block."""
         with self._cache.use(self.id, self._opening) as opened:
             yield opened
+
+    @property
+    def held_bytes(self) -> int:
+        """Return how many bytes this process keeps in memory for the index."""
+        with self._cache.use(self.id, self._opening) as opened:
+            return opened.database.held_bytes
 
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` in one snapshot."""

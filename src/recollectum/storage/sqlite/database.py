@@ -115,6 +115,11 @@ class SqliteDatabase:
         self._slots = threading.BoundedSemaphore(options.readers)
         self._closed = False
 
+    @property
+    def held_bytes(self) -> int:
+        """Return how many bytes the lengths of the chunks take."""
+        return self._lengths.held_bytes
+
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` in one snapshot."""
         with self._slots:

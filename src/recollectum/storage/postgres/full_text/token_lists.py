@@ -49,7 +49,7 @@ class TokenLists:
             packed[one.numbers[one.alive]] = one.packed_lengths()[one.alive]
         return packed
 
-    @property
+    @cached_property
     def held_bytes(self) -> int:
         """Return how many bytes the lists take in memory."""
         return sum(one.held_bytes for one in self._segments) + 2 * (self.highest + 1)

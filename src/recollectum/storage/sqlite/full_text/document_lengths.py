@@ -40,6 +40,11 @@ class DocumentLengths:
         #: The size of the index that each connection read last, and the version of the data it is true for.
         self._sizes: WeakKeyDictionary[apsw.Connection, tuple[int, Row]] = WeakKeyDictionary()
 
+    @property
+    def held_bytes(self) -> int:
+        """Return how many bytes the lengths take."""
+        return 2 * len(self._packed)
+
     def size(self, connection: apsw.Connection) -> Row:
         """Return the block with the size of the index, and the highest number; read again only after a commit."""
         if connection.txn_state("main") != apsw.SQLITE_TXN_READ:

@@ -1,6 +1,8 @@
 """Orders the head of a ranking: whole names first, and statements about the same thing by time."""
 
+from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 
 from recollectum.recall.ranking import ParsedQuestion, Ranking
 from recollectum.recall.recency import (
@@ -43,12 +45,13 @@ def _to_statements(
     """Return the head of the list as statements, by number."""
     names = find_names(question.text)
     said = [may_have(found[one.number].text, asked) for one in head]
+    having = Counter(chain.from_iterable(said))
     _, unit = ranking.scale.cosine
     statements: dict[int, DatedStatement] = {}
     for place, one in enumerate(head):
         known, cosine, text = ranking.known[one.number], ranking.cosines.get(one.number), found[one.number].text
         # If it shares no word of the question with another, it competes with none, and its words are not needed.
-        alone = all(other == place or said[place].isdisjoint(said[other]) for other in range(len(head)))
+        alone = all(having[word] == 1 for word in said[place])
         words = () if alone else statement_words(index_terms(text))
         statement = DatedStatement(
             number=one.number,

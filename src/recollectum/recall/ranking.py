@@ -136,8 +136,8 @@ def _preselect(
     """Return the candidates with the best scores of both arms; features would seldom lift the others to the head."""
     if len(numbers) <= size:
         return numbers
-    base = {one: scale.base(cosines.get(one), scores.get(one, 0.0), turn=True) for one in numbers}
-    return sorted(numbers, key=base.__getitem__, reverse=True)[:size]
+    bases = scale.bases([(cosines.get(one), scores.get(one, 0.0)) for one in numbers])
+    return [numbers[place] for place in sorted(range(len(numbers)), key=bases.__getitem__, reverse=True)[:size]]
 
 
 def _candidate(

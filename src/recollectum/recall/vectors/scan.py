@@ -1,5 +1,6 @@
 """Scans a snapshot of quantised vectors for a query, and re-scores the best exactly."""
 
+import math
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -134,11 +135,13 @@ class ScanResult:
         """Return mean and standard deviation of the cosines of the scanned rows, from a sample of a few thousand."""
         import numpy as np  # noqa: PLC0415
 
-        length = float(np.linalg.norm(self.asked.astype(np.float32))) or 1.0
         sample = self.scores[:: max(1, len(self.scores) // _LINE)]
         if not len(sample):
             return 0.0, 0.0
-        return float(sample.mean()) / length, float(sample.std()) / length
+        length = _length(self.asked.astype(np.float32))
+        mean = sample.mean()
+        rest = sample - mean
+        return float(mean) / length, math.sqrt(float(rest.dot(rest)) / len(rest)) / length
 
     def middle(self, most: int) -> "NDArray[np.float32]":
         """Return the mean of the nearest vectors, each scaled to length 1."""
@@ -233,7 +236,12 @@ def byte_lengths(rows: "Bytes") -> "Scores":
 def _normalised(query: "NDArray[np.float32]") -> "NDArray[np.float32]":
     import numpy as np  # noqa: PLC0415
 
-    return (query / (float(np.linalg.norm(query)) or 1.0)).astype(np.float32)
+    return (query / _length(query)).astype(np.float32)
+
+
+def _length(vector: "Scores") -> float:
+    """Return the length of one vector, and 1 for one of zeros."""
+    return math.sqrt(float(vector.dot(vector))) or 1.0
 
 
 def _dot_products(query: "Bytes", parts: "Sequence[Bytes]") -> "Scores":

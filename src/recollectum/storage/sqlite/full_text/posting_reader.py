@@ -88,10 +88,14 @@ class PostingReader:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._tokenize = connection.fts5_tokenizer(*TOKENIZER)
+        #: The terms of the phrases that were asked for; the lists of most are read twice.
+        self._terms: dict[str, str | None] = {}
 
     def some(self, phrases: Iterable[str], most: int) -> dict[str, str]:
         """Return the first `most` postings of each phrase, or all."""
-        terms = {phrase: self._term(phrase) for phrase in phrases}
+        known = self._terms
+        terms = {phrase: known[phrase] if phrase in known else self._term(phrase) for phrase in phrases}
+        known.update(terms)
         single = [phrase for phrase, term in terms.items() if term is not None]
         listed = json.dumps([terms[phrase] for phrase in single])
         rows = fetch(self._connection, _SOME_OF_TERMS, (most, listed)) if single else []

@@ -77,7 +77,7 @@ def _built(database: SqliteDatabase) -> VectorMatrix:
 
 
 def _scanned(matrix: VectorMatrix) -> int:
-    return len(matrix.near(_QUERIES[0]).scores)
+    return matrix.near(_QUERIES[0]).scan.count
 
 
 def test_until_it_is_built_every_vector_is_scanned_and_after_that_a_part(database: SqliteDatabase) -> None:

@@ -15,6 +15,7 @@ from recollectum.models.embedding.vectors import to_unit_length
 from recollectum.recall.vectors.matrix import VectorMatrix
 from recollectum.recall.vectors.quantisation import quantise
 from recollectum.recall.vectors.query import FEEDBACK_WEIGHT, VectorQuery
+from recollectum.recall.vectors.scan import ByteScan
 from recollectum.storage.engine import VAULT
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.sqlite.migrate import migrate, shipped
@@ -129,7 +130,9 @@ def test_without_simd_the_order_is_the_same(database: SqliteDatabase, monkeypatc
     slow = [matrix.near(query) for query in queries]
     for one, other in zip(quick, slow, strict=True):
         assert one.best(100) == other.best(100)
-        assert np.allclose(one.scores, other.scores, rtol=1e-6)
+        assert isinstance(one.scan, ByteScan)
+        assert isinstance(other.scan, ByteScan)
+        assert np.allclose(one.scan.scores, other.scan.scores, rtol=1e-6)
 
 
 @given(

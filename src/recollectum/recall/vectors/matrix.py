@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from recollectum.recall.vectors import ivf
 from recollectum.recall.vectors.ivf import IvfCells
 from recollectum.recall.vectors.quantisation import are_valid_rows, low_bits_size, unpack_rows
-from recollectum.recall.vectors.scan import ScanResult, VectorBlock, byte_lengths, scan_nearest
+from recollectum.recall.vectors.scan import SIGN_SCAN_MINIMUM, ScanResult, VectorBlock, byte_lengths, scan_nearest
+from recollectum.recall.vectors.sign_bits import SignBits, can_count_bits, no_bits
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.tables.index import vectors
 from recollectum.storage.tables.index.generations import Generation
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 #: At most this many vectors are scanned for a question; if there are more, only the cells nearest to it are.
 EXHAUSTIVE_SCAN_LIMIT: Final = 250_000
+#: Sign bits are made from this question on: a process that asks only a few would lose more time than it gains.
+SIGN_BITS_AFTER: Final = 8
+#: With more vectors than this, scanning the sign bits of all takes longer than scanning the nearest cells.
+_MOST_SIGNED = 2_000_000
 #: One deleted row in this many may stay in memory before all rows are loaded again.
 _STALE_SHARE = 10
 _LEAST_ROOM = 1024
@@ -30,10 +35,20 @@ _PAGE = 512
 class VectorMatrix:
     """The vectors of one generation, kept current with the writes of other processes."""
 
-    def __init__(self, generation: int, dimensions: int, *, scanned: int = EXHAUSTIVE_SCAN_LIMIT) -> None:
+    def __init__(
+        self,
+        generation: int,
+        dimensions: int,
+        *,
+        scanned: int = EXHAUSTIVE_SCAN_LIMIT,
+        signed: int = SIGN_SCAN_MINIMUM,
+    ) -> None:
         self.generation = generation
         self.dimensions = dimensions
         self._scanned = scanned
+        #: From this many rows on, sign bits are made.
+        self._signed = signed
+        self._questions = 0
         self._lock = threading.Lock()
         #: How many loaded rows were deleted since; which ones is not known.
         self.stale = 0
@@ -49,7 +64,7 @@ class VectorMatrix:
     def held_bytes(self) -> int:
         """Return the memory of the vectors and their cells, in bytes."""
         arrays = sum(one.nbytes for one in (self._rows, self._low, self._inverse, self._numbers))
-        return arrays + (self._lists.held_bytes if self._lists else 0)
+        return arrays + sum(one.held_bytes for one in (self._lists, self._signs) if one)
 
     def refresh(self, tx: Tx, generation: Generation) -> None:
         """Load the rows written since the last time, or all rows if many were deleted or assigned to cells."""
@@ -71,15 +86,37 @@ class VectorMatrix:
         with self._lock:
             count = self._count
             block = VectorBlock(
-                self._rows[:count], self._low[:count], self._inverse[:count], self._numbers[:count], self._lists
+                self._rows[:count],
+                self._low[:count],
+                self._inverse[:count],
+                self._numbers[:count],
+                self._lists,
+                None if scanned else self._sign_bits(),
             )
         return scan_nearest(block, query, scanned or self._scanned)
+
+    def _sign_bits(self) -> SignBits | None:
+        """Return the sign bits of all rows, or None; each question makes those of some rows, until all have them."""
+        self._questions += 1
+        if (
+            self._questions <= SIGN_BITS_AFTER
+            or not self._signed <= self._count <= _MOST_SIGNED
+            or not can_count_bits()
+        ):
+            return None
+        rows = self._rows[: self._count]
+        signs = self._signs or no_bits(rows, self._inverse[: self._count])
+        if signs.count < self._count:
+            signs = signs.extended(rows, len(self._numbers))
+        self._signs = signs
+        return signs if signs.count == self._count else None
 
     def _clear(self) -> None:
         import numpy as np  # noqa: PLC0415
 
         self._count, self._last, self._removed = 0, 0, 0
         self._lists: IvfCells | None = None
+        self._signs: SignBits | None = None
         self._rows = np.zeros((0, self.dimensions), np.int8)
         self._low = np.zeros((0, low_bits_size(self.dimensions)), np.uint8)
         self._inverse = np.zeros(0, np.float32)

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from recollectum.domain.records import dataclass
 from recollectum.recall.vectors.ivf import IvfCells, find_places
 from recollectum.recall.vectors.quantisation import dequantise, quantise_query
+from recollectum.recall.vectors.sign_bits import SignBits, nearest_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,12 +20,16 @@ if TYPE_CHECKING:
 
 #: The number of scores from which the threshold is estimated.
 _LINE = 4096
+#: The number of rows from which mean and deviation of the cosines are estimated: in a small vault, and from so many
+#: rows on.
+_BACKGROUND, _LARGE_BACKGROUND, SIGN_SCAN_MINIMUM = 4096, 1024, 32_768
 #: The number of rows that are re-scored exactly: this many times the requested number, and at least the second number.
 _POOL, _LEAST_POOL = 2, 64
 #: The number of best rows taken from a whole scan: enough for what most questions request in turn.
 _FIRST = 128
 #: If a filter allows at most one row in this many, its rows are gathered; otherwise all are scanned.
 _GATHERED = 32
+_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ class VectorBlock:
     inverse: "Scores"
     numbers: "Numbers"
     lists: IvfCells | None
+    #: The sign bits of all rows; None while there are none.
+    signs: SignBits | None = None
 
     def places(self, numbers: "Numbers") -> "Numbers":
         """Return the place of each chunk; -1 for one without a vector."""
@@ -79,6 +86,105 @@ class VectorBlock:
             part *= self.inverse[start:stop]
         return scores
 
+    def scores_at(self, asked: "Bytes", places: "Numbers") -> "Scores":
+        """Return the scores of the rows at some places."""
+        import numpy as np  # noqa: PLC0415
+
+        scores = np.empty(len(places), np.float32)
+        # A few at a time: they stay in the cache, and take little memory beside the matrix.
+        for start in range(0, len(places), _AT_ONCE):
+            some = places[start : start + _AT_ONCE]
+            scores[start : start + len(some)] = _dot_products(asked, [self.rows.take(some, axis=0)])
+        scores *= self.inverse[places]
+        return scores
+
+    def top_among(self, asked: "Bytes", places: "Numbers", most: int) -> "Numbers":
+        """Return those of some places that have the highest scores; few rows are gathered, many are scanned."""
+        if len(places) * _GATHERED <= len(self.rows):
+            scores = self.scores_at(asked, places)
+        else:
+            scores = self.scan(asked, [(0, len(self.rows))])[places]
+        return places[_top_places(scores, most)]
+
+
+class Scan(Protocol):
+    """A scan of a block for a query."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of rows that were scanned."""
+        ...
+
+    def sample(self, most: int) -> "Scores":
+        """Return the scores of about so many rows from all over the block."""
+        ...
+
+    def top(self, most: int) -> "Numbers":
+        """Return the places of the highest scores, `most` or all, in no order."""
+        ...
+
+    def top_among(self, places: "Numbers", most: int) -> "Numbers":
+        """Return those of some places, in ascending order, that have the highest scores."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ByteScan:
+    """A scan of the signed bytes of all rows, or of some spans of them."""
+
+    block: VectorBlock
+    asked: "Bytes"
+    spans: list[tuple[int, int]]
+    scores: "Scores"
+
+    @property
+    def count(self) -> int:
+        """Return the number of rows that were scanned."""
+        return len(self.scores)
+
+    def sample(self, most: int) -> "Scores":
+        """Return the scores of about so many rows from all over what was scanned."""
+        return self.scores[:: max(1, len(self.scores) // most)]
+
+    def top(self, most: int) -> "Numbers":
+        """Return the places of the highest scores, `most` or all, in no order."""
+        return _to_places(_top_places(self.scores, most), self.spans)
+
+    def top_among(self, places: "Numbers", most: int) -> "Numbers":
+        """Return those of some places that have the highest scores; the scanned cells may contain none of them."""
+        if self.block.lists is None:
+            return places[_top_places(self.scores[places], most)]
+        return self.block.top_among(self.asked, places, most)
+
+
+@dataclass(frozen=True, slots=True)
+class SignScan:
+    """A scan of the sign bits of all rows; those that they find are scored by their bytes."""
+
+    block: VectorBlock
+    asked: "Bytes"
+    distances: "NDArray[np.uint8]"
+
+    @property
+    def count(self) -> int:
+        """Return the number of rows that were scanned."""
+        return len(self.distances)
+
+    def sample(self, most: int) -> "Scores":
+        """Return the scores of about so many rows from all over the block."""
+        import numpy as np  # noqa: PLC0415
+
+        return self.block.scores_at(self.asked, np.arange(0, self.count, max(1, self.count // most)))
+
+    def top(self, most: int) -> "Numbers":
+        """Return the places of the highest scores, `most` or all, in no order."""
+        found = nearest_rows(self.distances, most)
+        return found[_top_places(self.block.scores_at(self.asked, found), most)]
+
+    def top_among(self, places: "Numbers", most: int) -> "Numbers":
+        """Return those of some places that have the highest scores, by the bytes of all of them."""
+        return self.block.top_among(self.asked, places, most)
+
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
@@ -86,10 +192,9 @@ class ScanResult:
 
     block: VectorBlock
     query: "NDArray[np.float32]"
-    #: The scanned query, the scanned spans, and the scores.
+    #: The scanned query, and the scan.
     asked: "Bytes"
-    spans: list[tuple[int, int]]
-    scores: "Scores"
+    scan: Scan
     #: The rows with the highest scores.
     first: ExactVectors
 
@@ -132,14 +237,13 @@ class ScanResult:
         return [next(cosines) if here else None for here in there.tolist()]
 
     def background(self) -> tuple[float, float]:
-        """Return mean and standard deviation of the cosines of the scanned rows, from a sample of a few thousand."""
+        """Return mean and standard deviation of the cosines of the scanned rows, from a sample."""
         import numpy as np  # noqa: PLC0415
 
-        sample = self.scores[:: max(1, len(self.scores) // _LINE)]
+        sample = self.scan.sample(_BACKGROUND if len(self.block.rows) < SIGN_SCAN_MINIMUM else _LARGE_BACKGROUND)
         if not len(sample):
             return 0.0, 0.0
-        length = _length(self.asked.astype(np.float32))
-        mean = sample.mean()
+        length, mean = _length(self.asked.astype(np.float32)), sample.mean()
         rest = sample - mean
         return float(mean) / length, math.sqrt(float(rest.dot(rest)) / len(rest)) / length
 
@@ -155,36 +259,31 @@ class ScanResult:
         pool = max(_POOL * most, _LEAST_POOL)
         if allowed is not None:
             return self.block.exactly(self._found_among(allowed, pool))
-        if pool <= len(self.first.places) or len(self.first.places) == len(self.scores):
+        if pool <= len(self.first.places) or len(self.first.places) == self.scan.count:
             return self.first
-        return self.block.exactly(_to_places(_top_places(self.scores, pool), self.spans))
+        return self.block.exactly(self.scan.top(pool))
 
     def _found_among(self, allowed: set[int], most: int) -> "Numbers":
-        """Return the places of the best among some chunks; the scanned cells may contain none of them."""
+        """Return the places of the best among some chunks."""
         import numpy as np  # noqa: PLC0415
 
-        block = self.block
-        places = block.places(np.fromiter(allowed, np.int64, len(allowed)))
-        places = np.sort(places[places >= 0])
-        if block.lists is None:
-            scores = self.scores[places]
-        elif len(places) * _GATHERED <= len(block.rows):
-            scores = _dot_products(self.asked, [block.rows.take(places, axis=0)]) * block.inverse[places]
-        else:
-            scores = block.scan(self.asked, [(0, len(block.rows))])[places]
-        return places[_top_places(scores, most)]
+        places = self.block.places(np.fromiter(allowed, np.int64, len(allowed)))
+        return self.scan.top_among(np.sort(places[places >= 0]), most)
 
 
 def scan_nearest(block: VectorBlock, query: "NDArray[np.float32]", least: int) -> ScanResult:
-    """Scan a block for a query: all rows, or at least `least` rows of the nearest cells."""
+    """Scan a block for a query: by sign bits, or else all rows, or at least `least` rows of the nearest cells."""
     query = _normalised(query)
     asked = quantise_query(query)
-    spans = [(0, len(block.rows))]
-    if block.lists is not None:
-        spans = [*block.lists.spans(query, least), (block.lists.grouped, len(block.rows))]
-    scores = block.scan(asked, spans)
-    first = block.exactly(_to_places(_top_places(scores, _FIRST), spans))
-    return ScanResult(block, query, asked, spans, scores, first)
+    scan: Scan
+    if block.signs is not None:
+        scan = SignScan(block, asked, block.signs.distances(asked))
+    else:
+        spans = [(0, len(block.rows))]
+        if block.lists is not None:
+            spans = [*block.lists.spans(query, least), (block.lists.grouped, len(block.rows))]
+        scan = ByteScan(block, asked, spans, block.scan(asked, spans))
+    return ScanResult(block, query, asked, scan, block.exactly(scan.top(_FIRST)))
 
 
 def _to_places(found: "NDArray[np.int64]", spans: list[tuple[int, int]]) -> "Numbers":

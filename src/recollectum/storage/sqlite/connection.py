@@ -5,7 +5,8 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -22,6 +23,8 @@ _FLOOR = (3, 51, 3)
 _BUSY_TIMEOUT = timedelta(seconds=10)
 #: Of a new file; one that exists keeps its own. An empty vault has a page for each of its many tables and indexes.
 PAGE_BYTES = 2048
+#: The page cache while a whole table is read once, in KiB.
+_READ_ONCE_KIB = 256
 #: What a log's index adds to the name of its database.
 LOG_INDEX = "-shm"
 #: The byte of the index that a process locks while it has the database open (SQLite's "dead man switch").
@@ -134,6 +137,17 @@ def _configure(connection: apsw.Connection, cache_kib: int, busy_timeout: timede
     # statistics by which it could.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     register_functions(connection)
+
+
+@contextmanager
+def reading_once(connection: apsw.Connection) -> Generator[None]:
+    """Shrink the page cache while this is open, so that a table which is read once does not stay in memory."""
+    before = connection.pragma("cache_size")
+    connection.pragma("cache_size", -_READ_ONCE_KIB)
+    try:
+        yield
+    finally:
+        connection.pragma("cache_size", before)
 
 
 def _waiter(limit: timedelta) -> Callable[[int], bool]:

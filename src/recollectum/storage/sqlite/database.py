@@ -12,7 +12,7 @@ import apsw
 from recollectum.domain.errors import DiskFull, StorageError
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params, Row, Tx
-from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.connection import connect, reading_once
 from recollectum.storage.sqlite.dialect import to_sqlite
 from recollectum.storage.sqlite.failures import TRANSLATED, raise_translated, translated
 from recollectum.storage.sqlite.full_text.document_lengths import DocumentLengths
@@ -23,8 +23,6 @@ from recollectum.storage.sqlite.seal_triggers import install_triggers
 
 T = TypeVar("T")
 
-#: The page cache while a whole table is read once, in KiB.
-_READ_ONCE_KIB = 256
 #: The page cache holds at least one page in this many of a large file: what ranking rereads grows with the file.
 _KEPT = 36
 
@@ -89,12 +87,8 @@ class SqliteTx:
     @contextmanager
     def reading_once(self) -> Generator[None]:
         """Shrink the page cache while this is open."""
-        before = self._connection.pragma("cache_size")
-        self._connection.pragma("cache_size", -_READ_ONCE_KIB)
-        try:
+        with reading_once(self._connection):
             yield
-        finally:
-            self._connection.pragma("cache_size", before)
 
 
 class SqliteDatabase:

@@ -4,11 +4,13 @@ import json
 import sys
 import threading
 from array import array
+from contextlib import nullcontext
 from weakref import WeakKeyDictionary
 
 import apsw
 
 from recollectum.storage.port import Row
+from recollectum.storage.sqlite.connection import reading_once
 from recollectum.storage.sqlite.full_text.posting_reader import fetch
 
 #: Lengths per read, so that what they arrive in stays small beside the stored array.
@@ -58,8 +60,9 @@ class DocumentLengths:
     def upto(self, connection: apsw.Connection, highest: int) -> "array[int]":
         """Return the packed length of every chunk up to a number; 0 for a missing chunk."""
         with self._lock:
-            while self._last < highest and self._load(connection):
-                pass
+            with reading_once(connection) if highest - self._last > _PAGE else nullcontext():
+                while self._last < highest and self._load(connection):
+                    pass
             return self._packed
 
     def _load(self, connection: apsw.Connection) -> bool:

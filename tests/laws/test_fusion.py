@@ -16,11 +16,13 @@ from recollectum.recall.scoring import (
     BEFORE_TURNS,
     BEFORE_WEIGHT,
     SESSION_WEIGHT,
+    TOLD_NEUTRAL,
     FusedScore,
     SearchCandidate,
     TurnPlace,
     boost_by_context,
     fuse_scores,
+    measure_scale,
 )
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -207,24 +209,49 @@ def test_what_a_turn_gains_does_not_depend_on_the_order_of_arrival(
     assert boost_by_context(arrived, dict(placed)) == boost_by_context(ranked, places)
 
 
+def _calls(places: dict[int, TurnPlace]) -> int:
+    """How many functions are called to give these turns what they gain."""
+    called = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal called
+        called += event in {"call", "c_call"}
+
+    ranked = _ranked([_plain(number, None, number % 7) for number in places])
+    sys.setprofile(count)
+    try:
+        boost_by_context(ranked, places)
+    finally:
+        sys.setprofile(None)
+    return called
+
+
+def _dialogue(turns: int) -> dict[int, TurnPlace]:
+    return {number: TurnPlace("ses_1", number, f"P{number % 2}") for number in range(turns)}
+
+
 def test_the_work_for_a_long_dialogue_grows_with_its_length_alone() -> None:
-    def steps(turns: int) -> int:
-        looked = 0
+    assert _calls(_dialogue(2_000)) < 12 * _calls(_dialogue(200))
 
-        def count(_frame: FrameType, event: str, _argument: object) -> None:
-            nonlocal looked
-            looked += event in {"call", "c_call"}
 
-        ranked = _ranked([_plain(number, None, number % 7) for number in range(turns)])
-        places = {number: TurnPlace("ses_1", number, f"P{number % 2}") for number in range(turns)}
-        sys.setprofile(count)
-        try:
-            boost_by_context(ranked, places)
-        finally:
-            sys.setprofile(None)
-        return looked
+def test_turns_that_are_alone_in_their_sessions_take_a_quarter_of_the_work_at_the_most() -> None:
+    alone = {number: TurnPlace(f"ses_{number}", 1, "Ann") for number in range(200)}
+    assert _calls(alone) < _calls(_dialogue(200)) / 4
 
-    assert steps(2_000) < 12 * steps(200)
+
+@given(_candidates(least=1))
+def test_the_bases_of_a_pool_are_those_of_its_turns_to_the_last_digit(candidates: list[SearchCandidate]) -> None:
+    scale = measure_scale(
+        [one.cosine for one in candidates if one.cosine is not None], [one.bm25 for one in candidates]
+    )
+    assert scale.bases([(one.cosine, one.bm25) for one in candidates]) == [
+        scale.base(one.cosine, one.bm25, turn=True) for one in candidates
+    ]
+
+
+def test_a_turn_of_average_length_has_no_reason_for_its_length() -> None:
+    (fused,) = _ranked([SearchCandidate(number=1, cosine=None, bm25=1.0, turn=True, told=TOLD_NEUTRAL)])
+    assert fused.added == ()
 
 
 def test_nothing_and_one_are_fine() -> None:

@@ -9,6 +9,7 @@ vault answers the question at all, from evidence that means the same for every q
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from recollectum.domain.hit import AnswerEvidence
@@ -170,5 +171,11 @@ def find_calibration(model: str | None) -> Calibration | None:
     """Return what was measured for an embedder, given its identity as text, or for words alone; None for others."""
     if model is None:
         return CALIBRATIONS.get(None)
-    identity = EmbedderIdentity.from_text_key(model)
+    identity = _identity(model)
     return CALIBRATIONS.get((identity.provider, identity.model, identity.digest)) if identity else None
+
+
+@lru_cache(maxsize=8)
+def _identity(model: str) -> EmbedderIdentity | None:
+    """Return the identity in a text; every question of a vault has the same."""
+    return EmbedderIdentity.from_text_key(model)

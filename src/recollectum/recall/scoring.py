@@ -209,7 +209,7 @@ def _signal_scores(one: SearchCandidate) -> list[tuple[str, float]]:
     added: list[tuple[str, float]] = []
     if one.named:
         added.append(("who", SPEAKER_WEIGHT + FIRST_PERSON_WEIGHT * one.own))
-    if one.turn and one.told is not None:
+    if one.turn and one.told is not None and one.told != TOLD_NEUTRAL:
         # Measured from an average turn, since a memory or a document gains and loses nothing here.
         enough = TOLD_HALF_SATURATION / (TOLD_NEUTRAL + TOLD_HALF_SATURATION)
         added.append(("told", TOLD_WEIGHT * (enough - TOLD_HALF_SATURATION / (one.told + TOLD_HALF_SATURATION))))

@@ -27,7 +27,7 @@ from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, LoadedSett
 from recollectum.storage.catalog_mark import CatalogMarkFile, CountedCatalog
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.opening import has_vaults, is_made, open_engine, place_of_catalog
+from recollectum.storage.opening import has_vaults, is_made, open_engine
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import people, vaults
@@ -317,7 +317,7 @@ class HomeRuntime:
 
     def _open_catalog(self) -> CountedCatalog:
         mark = CatalogMarkFile(self.home)
-        catalog = CountedCatalog(self._open_database(mark), mark, place_of_catalog(self.home))
+        catalog = CountedCatalog(self._open_database(mark), mark, self.engine.place_of_catalog)
         try:
             catalog.check()
         except BaseException:

@@ -19,10 +19,9 @@ BUILT_IN: dict[str, object] = {
     "key_file": "",
     "default_user": "",
     "storage": {
-        **{"busy_timeout_seconds": 10.0, "open_vaults": 256, "open_vaults_mib": 1024},
-        "readers": 4,
-        "cache_kib": 8192,
-        "reserve_mib": 8,
+        **{"url": "", "migrator_url": "", "connections": 8, "prepared_statements": "on"},
+        **{"statement_timeout_seconds": 60.0, "busy_timeout_seconds": 10.0, "open_vaults": 256},
+        **{"open_vaults_mib": 1024, "readers": 4, "cache_kib": 8192, "reserve_mib": 8},
     },
     "lifecycle": {"active_days": -1, "archive_days": -1, "grace_days": 7, "agents": "", "clock_leap_days": 45},
     "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500, "cache_seconds": 45.0},

@@ -51,6 +51,11 @@ class Home:
         return self.root / "catalog.mark"
 
     @property
+    def postgres_mark_file(self) -> Path:
+        """Says that the vaults are in a PostgreSQL database, so that none are looked for in files."""
+        return self.root / "postgres.mark"
+
+    @property
     def reserve_file(self) -> Path:
         """Reserved disk space, so that deletion still works on a full disk."""
         return self.root / "reserve"
@@ -109,7 +114,15 @@ def _checked(root: Path, account: Path, what: str) -> Path:
 #: The names that a home may have in it before its catalog is made.
 _NAMES = {
     *OVERRIDABLE,
-    *("settings.toml", "settings.json", "credentials.json", "spending.json", "reserve", "catalog.mark"),
+    *(
+        "settings.toml",
+        "settings.json",
+        "credentials.json",
+        "spending.json",
+        "reserve",
+        "catalog.mark",
+        "postgres.mark",
+    ),
     *("vaults", "locks", "backups", "owners", "logs", "run", "catalog.db", "keys.db"),
 }
 #: What systems put into folders by themselves.
@@ -123,7 +136,7 @@ def check_not_foreign(root: Path) -> None:
     except OSError:
         # Missing or inaccessible: creating it will raise the right error.
         return
-    if "catalog.db" in names or "keys.db" in names:
+    if not {"catalog.db", "keys.db", "postgres.mark"}.isdisjoint(names):
         return
     own = (".recollectum-", "catalog.db", "keys.db")
     others = [name for name in names if name not in _NAMES and not name.startswith(own) and name not in _OF_THE_SYSTEM]

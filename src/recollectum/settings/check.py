@@ -95,7 +95,7 @@ class Layer:
         """Store the value, or add a problem with the accepted values. A resolved reference is never shown."""
         value = setting.take(raw)
         if value is None:
-            self.complain(f"{name} is {_show(shown)}; it must be {setting.allowed}")
+            self.complain(f"{name} is {show_wrong(setting, shown)}; it must be {setting.allowed}")
         else:
             self.values[setting.key] = value
 
@@ -175,7 +175,7 @@ def check_environment(environ: Mapping[str, str]) -> Layer:
         elif text and (value := setting.take(setting.from_text(text))) is not None:
             layer.values[setting.key] = value
         elif text:
-            layer.problems.append(f"the variable {name} is {_show(text)}; it must be {setting.allowed}")
+            layer.problems.append(f"the variable {name} is {show_wrong(setting, text)}; it must be {setting.allowed}")
     return layer
 
 
@@ -189,6 +189,11 @@ def check_overrides(overrides: Mapping[str, object]) -> Layer:
         else:
             layer.take(setting, setting.from_text(raw) if isinstance(raw, str) else raw, raw, key)
     return layer
+
+
+def show_wrong(setting: Setting, value: object) -> str:
+    """Return a value that a setting does not accept, for an error; not one that may hold a password."""
+    return "not shown, because it may hold a password" if setting.spec.secret else _show(value)
 
 
 def _show(value: object) -> str:

@@ -7,7 +7,7 @@ from typing import cast
 from recollectum.domain.errors import SettingsError
 from recollectum.home.files import make_private_folder, write_atomic
 from recollectum.home.paths import Home
-from recollectum.settings.check import SettingOrigin, SettingsScope, Tree, check_tree
+from recollectum.settings.check import SettingOrigin, SettingsScope, Tree, check_tree, show_wrong
 from recollectum.settings.migrate import migrate
 from recollectum.settings.read import parse_toml, read_text
 from recollectum.settings.registry import Setting, all_settings, nearest
@@ -49,7 +49,8 @@ def _value(home: Home, setting: Setting, text: str) -> Value:
         return text
     value = setting.take(setting.from_text(text))
     if value is None:
-        raise SettingsError(f"{home.settings_file}: {setting.key} is {text!r}; it must be {setting.allowed}")
+        shown = show_wrong(setting, text)
+        raise SettingsError(f"{home.settings_file}: {setting.key} is {shown}; it must be {setting.allowed}")
     return value
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from recollectum.domain.records import dataclass
 from recollectum.settings.model import Settings
 from recollectum.settings.spec import SPEC, UNPRINTABLE, Spec, Value
+from recollectum.settings.values import without_password
 
 PREFIX = "RECOLLECTUM_"
 #: Variables of ours that are not settings.
@@ -65,6 +66,10 @@ class Setting:
         if self.spec.one_of:
             return raw in self.spec.one_of
         return not UNPRINTABLE.search(raw) and (self.spec.is_valid is None or self.spec.is_valid(raw))
+
+    def shown(self, value: Value) -> Value:
+        """Return the value as people may see it: without a password."""
+        return without_password(value) if self.spec.secret and isinstance(value, str) else value
 
     def from_text(self, raw: str) -> Value:
         """Return a text from a variable or command line, as a number if the setting is one and the text parses."""

@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import TypeVar
 
 from recollectum.domain.records import dataclass
+from recollectum.settings.values import is_database_url
 
 #: The types of values in a settings file.
 Value = str | int | float
@@ -30,6 +31,8 @@ class Spec:
     wanted: str = "text"
     #: Whether the settings file of a project may set it.
     project: bool = False
+    #: Whether the value may hold a password, which is never shown.
+    secret: bool = False
 
 
 #: The days of a period that the settings leave to the retention preset.
@@ -50,3 +53,9 @@ def choice(default: T, others: tuple[T, ...], doc: str, *, project: bool = False
 def text(default: T, is_valid: Callable[[str], bool], wanted: str, doc: str) -> T:
     """Return a text setting with a test; `wanted` describes what the test accepts."""
     return field(default=default, metadata={SPEC: Spec(doc=doc, is_valid=is_valid, wanted=wanted)})
+
+
+def database_url(doc: str) -> str:
+    """Return a setting for the address of a database, which may hold a password; it is empty by default."""
+    wanted = "an address that begins with postgresql://, or empty"
+    return field(default="", metadata={SPEC: Spec(doc=doc, is_valid=is_database_url, wanted=wanted, secret=True)})

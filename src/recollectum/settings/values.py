@@ -1,10 +1,15 @@
 """Parses and checks the settings whose value is a text with a form: lists, paths, names, addresses."""
 
+import re
 from pathlib import Path
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.ids import check_name
+
+#: A password before the host, and one among the options. Greedy: a password may hold what should have been escaped.
+_PASSWORD = re.compile(r"(://[^:@/]*):.*@")
+_PASSWORD_FIELD = re.compile(r"([?&](?:ssl)?password=)[^&]*")
 
 
 def is_key_file(path: str) -> bool:
@@ -77,3 +82,13 @@ def is_any(_: str) -> bool:
 def is_address(url: str) -> bool:
     """Return whether a text may be an address of a server: nothing, or one that begins with http:// or https://."""
     return not url or url.startswith(("https://", "http://"))
+
+
+def is_database_url(url: str) -> bool:
+    """Return whether a text may be the address of a PostgreSQL database, or is empty."""
+    return not url or url.startswith(("postgresql://", "postgres://"))
+
+
+def without_password(url: str) -> str:
+    """Return an address of a database with each password in it replaced by stars."""
+    return _PASSWORD_FIELD.sub(r"\1***", _PASSWORD.sub(r"\1:***@", url))

@@ -198,6 +198,11 @@ class Engine(Protocol):
         """Return the object that copies, verifies and repairs databases."""
         ...
 
+    @property
+    def place_of_catalog(self) -> str:
+        """Return the location of the catalog in words, whether or not it exists."""
+        ...
+
     def is_made(self) -> bool:
         """Return whether the catalog exists; a half-created one does not count."""
         ...

@@ -1,12 +1,16 @@
-"""Chooses the engine of a home, and answers what exists without opening it. SQLite is the only engine so far."""
+"""Chooses the engine of a home, and answers what exists without opening it."""
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollectum.domain.errors import StorageError
 from recollectum.home.paths import Home
 from recollectum.storage.sqlite.files import HomeFiles
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from recollectum.domain.ids import Clock
     from recollectum.settings.model import StorageSettings
     from recollectum.storage.engine import Engine
@@ -14,15 +18,55 @@ if TYPE_CHECKING:
 
 def open_engine(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engine":
     """Return the engine of a home; nothing is opened or created yet."""
+    if settings.url:
+        return _open_postgres(home, settings, clock)
+    if home.postgres_mark_file.exists():
+        raise StorageError(
+            f"the vaults of {home.root} are in a PostgreSQL database, but storage.url is not set; "
+            "set it, or name another home"
+        )
     # Import here: the checks below must not wait for a database library.
     from recollectum.storage.sqlite.engine import SqliteEngine  # noqa: PLC0415
 
     return SqliteEngine(home, settings, clock)
 
 
+def upgrade_database(settings: "StorageSettings", clock: "Clock", *, dry_run: bool) -> tuple[str, ...]:
+    """Bring the schema of the PostgreSQL database up to date, as the migrator; return the steps that ran or would."""
+    with _driver():
+        from recollectum.storage.postgres.schema_upgrade import upgrade_schema  # noqa: PLC0415 - see below
+
+    return upgrade_schema(settings.migrator_url or settings.url, clock, dry_run=dry_run)
+
+
+def _open_postgres(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engine":
+    if HomeFiles(home).catalog.exists():
+        raise StorageError(
+            f"the vaults of {home.root} are SQLite files, but storage.url is set; "
+            "unset it, or name another home for the database"
+        )
+    with _driver():
+        # Import here: most homes are SQLite files, and the driver is an extra.
+        from recollectum.storage.postgres.engine import PostgresEngine  # noqa: PLC0415
+
+    return PostgresEngine(home, settings, clock)
+
+
+@contextmanager
+def _driver() -> "Generator[None]":
+    try:
+        yield
+    except ImportError as error:
+        if not (error.name or "").startswith("psycopg"):
+            raise
+        raise StorageError(
+            "storage.url is set, but the PostgreSQL driver is not installed; install recollectum[postgres]"
+        ) from error
+
+
 def is_made(home: Home) -> bool:
     """Return whether a home exists."""
-    return HomeFiles(home).catalog.exists()
+    return HomeFiles(home).catalog.exists() or home.postgres_mark_file.exists()
 
 
 def has_vaults(home: Home) -> bool:
@@ -41,7 +85,7 @@ def private_files(home: Home) -> list[Path]:
 
 
 def place_of_catalog(home: Home) -> str:
-    """Return the location of the catalog in words, whether or not it exists."""
+    """Return the location of a catalog in SQLite files in words, whether or not it exists."""
     return str(HomeFiles(home).catalog)
 
 

@@ -2,9 +2,16 @@
 
 from recollectum.domain.errors import NotFound
 from recollectum.home.paths import Home, check_not_foreign
-from recollectum.storage.opening import has_keys, has_vaults, is_made, place_of_catalog, place_of_keys
+from recollectum.storage.opening import (
+    has_keys,
+    has_vaults,
+    is_made,
+    place_of_catalog,
+    place_of_keys,
+    upgrade_database,
+)
 
-__all__ = ["check_made", "has_keys", "has_vaults", "is_made", "place_of_catalog", "place_of_keys"]
+__all__ = ["check_made", "has_keys", "has_vaults", "is_made", "place_of_catalog", "place_of_keys", "upgrade_database"]
 
 
 def check_made(home: Home) -> None:

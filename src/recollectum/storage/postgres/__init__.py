@@ -1,6 +1,17 @@
-"""The PostgreSQL backend.
+"""The PostgreSQL backend: one database holds the catalog and all vaults, and row-level security separates them.
 
-roles      creates the roles that own, migrate and use the tables
-migrate    applies the numbered steps of migrations/
-full_text  the text index: rows of tokens, and their posting lists in memory
+roles           creates the roles that own, migrate and use the tables
+migrate         applies the numbered steps of migrations/
+connections     who connects, how many there are, and how values travel
+dialect         the portable SQL in PostgreSQL's words
+statements      the types of a statement's parameters, as the server describes them
+failures        PostgreSQL's errors as Recollectum's
+scopes          the constants that begin a transaction of a vault or of the catalog
+full_text       the text index: rows of tokens, and their posting lists in memory
+transaction     one transaction: statements, and the text index
+database        the database port: reads and writes, also those whose COMMIT was not answered
+vault_rows      the numbers of the vaults, and all rows of one
+schema_upgrade  connects as the migrator, and runs the pending steps
+engine          the engine port: creates, opens, lists and destroys vaults
+upkeep          what can be inspected; copies and repairs are refused
 """

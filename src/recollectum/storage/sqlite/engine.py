@@ -51,6 +51,11 @@ class SqliteEngine:
 
         return SqliteUpkeep(self._home, self._clock)
 
+    @property
+    def place_of_catalog(self) -> str:
+        """Return the path of the catalog."""
+        return str(self._files.catalog)
+
     def is_made(self) -> bool:
         """Return whether the catalog exists; a half-created one does not count."""
         return files.has_content(self._files.catalog)

@@ -1,6 +1,5 @@
 """Translates SQLite's errors into Recollectum's: the problem, the file and the cure."""
 
-import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,16 +17,14 @@ from recollectum.domain.errors import (
     StorageError,
     WrongKey,
 )
+from recollectum.storage.tables.row_decoding import UNDECODABLE, is_in_row_decoder
 
 # SQLite needs a little room beside the file even to read it.
 _NO_ROOM_FOR_INDEX = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP)
 #: What apsw raises, and what Python raises for values that it cannot pass on.
 FOREIGN = (apsw.Error, UnicodeDecodeError, UnicodeEncodeError, OverflowError)
-#: What a decoder raises for a value of another type, an unknown word, or JSON that is none.
-_UNDECODABLE = (ValueError, TypeError, KeyError, InvalidInput)
 #: What `raise_translated` looks at.
-TRANSLATED = (*_UNDECODABLE, *FOREIGN)
-_TABLES = os.path.join("storage", "tables")  # noqa: PTH118 - a part of a path, compared as text
+TRANSLATED = (*UNDECODABLE, *FOREIGN)
 _BAD_PAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS)
 
 
@@ -42,24 +39,13 @@ def translated(path: Path, *, encrypted: bool) -> Generator[None]:
 
 def raise_translated(error: Exception, path: Path, *, encrypted: bool) -> NoReturn:
     """Raise Recollectum's error for an error of SQLite or of a row decoder; raise any other error as it is."""
-    if _is_in_row_decoder(error):
+    if is_in_row_decoder(error):
         raise Damaged(
             f"{path} is damaged: a row in it is not what was written; look closer with: recollectum doctor --deep"
         ) from error
     if isinstance(error, FOREIGN):
         raise _translate(error, path, encrypted=encrypted) from error
     raise error
-
-
-def _is_in_row_decoder(error: BaseException) -> bool:
-    """Return whether a table module raised the error while it decoded a row: those functions take a `row`."""
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if _TABLES in code.co_filename and "row" in code.co_varnames[: code.co_argcount]:
-            return True
-        trace = trace.tb_next
-    return False
 
 
 def _translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, encrypted: bool) -> RecollectumError:

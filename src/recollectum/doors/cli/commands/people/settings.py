@@ -83,11 +83,11 @@ def path(run: Run) -> None:
 
 
 def value_of(loaded: LoadedSettings, key: str) -> Value:
-    """Return one effective value by its dotted key."""
+    """Return one effective value by its dotted key, without a password."""
     found: object = loaded.settings
     for name in key.split("."):
         found = getattr(found, name)
-    return found if isinstance(found, Value) else str(found)
+    return all_settings()[key].shown(found if isinstance(found, Value) else str(found))
 
 
 def _answer_in_force(run: Run, key: str, *, wanted: SettingsScope | None) -> None:

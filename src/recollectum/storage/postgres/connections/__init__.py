@@ -1,0 +1,7 @@
+"""Connections to a PostgreSQL server: who connects, how many there are, and how values travel.
+
+address     the address of the database, and its name without a password
+connection  opens a connection, converts values, and sends what frames a transaction
+pool        the connections that all vaults of a process share
+rights      refuses a role that row-level security does not bind
+"""

@@ -1,0 +1,146 @@
+"""Keeps the connections of one process, which the catalog and all vaults share.
+
+The pool is opened with the first database and closed with the last one. A first connection is made outside of it: the
+pool tries again in the background, so that a wrong password would show as a timeout.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import psycopg
+from psycopg import pq
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from recollectum.domain.errors import StorageError
+from recollectum.domain.records import dataclass
+from recollectum.storage.postgres.connections.address import DatabaseAddress
+from recollectum.storage.postgres.connections.connection import (
+    Connected,
+    configure,
+    connection_options,
+    is_broken,
+    send,
+)
+from recollectum.storage.postgres.failures import raise_translated, unreachable
+
+#: Seconds until an idle connection is closed.
+_MAX_IDLE = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolOptions:
+    """How many connections there may be, and how long one waits."""
+
+    most: int
+    prepares: bool
+    #: Seconds to wait for a free connection, and for another writer.
+    wait_seconds: float
+    #: Milliseconds that one statement may take; 0 is no limit.
+    statement_ms: int
+
+
+class SharedPool:
+    """The connections of one process to one database."""
+
+    def __init__(self, address: DatabaseAddress, options: PoolOptions, check: Callable[[Connected, str], None]) -> None:
+        self.place = address.words
+        self.options = options
+        self._address = address
+        self._check = check
+        self._pool: ConnectionPool[Connected] | None = None
+        self._holders = 0
+        self._checked = False
+        self._lock = Lock()
+
+    def hold(self) -> None:
+        """Open the pool for one more database; the first connection is checked."""
+        with self._lock:
+            if self._pool is None:
+                self._pool = self._opened()
+            self._holders += 1
+
+    def let_go(self) -> None:
+        """Close the pool if nobody else holds it."""
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0 and self._pool is not None:
+                self._pool.close()
+                self._pool = None
+
+    @contextmanager
+    def begun(self, opening: bytes) -> Generator[tuple[Connected, pq.abc.PGresult]]:
+        """Take a connection and send the constants that begin a transaction; put it back when the block ends.
+
+        A connection that was lost while it was idle is replaced: nothing was sent on it.
+        """
+        connection, answer = self._begin(opening)
+        try:
+            yield connection, answer
+        finally:
+            self._put(connection)
+
+    @contextmanager
+    def taken(self) -> Generator[Connected]:
+        """Take a connection outside of any transaction."""
+        with self.begun(b"") as (connection, _):
+            yield connection
+
+    def direct(self) -> Connected:
+        """Return a new connection outside of the pool."""
+        try:
+            connection = psycopg.connect(**connection_options(self._address, prepares=self.options.prepares))
+        except psycopg.Error as error:
+            raise unreachable(error, self.place) from None
+        configure(connection)
+        return connection
+
+    def _begin(self, opening: bytes) -> tuple[Connected, pq.abc.PGresult]:
+        for left in reversed(range(self.options.most + 1)):
+            connection = self._take()
+            try:
+                return connection, send(connection, opening)
+            except psycopg.Error as error:
+                self._put(connection)
+                if not left or not is_broken(connection):
+                    raise_translated(error, self.place)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _take(self) -> Connected:
+        pool = self._pool
+        if pool is None:
+            raise StorageError(f"{self.place} was closed; open the home again")
+        try:
+            return pool.getconn(timeout=self.options.wait_seconds)
+        except PoolTimeout as error:
+            # Either all connections are in use, or none can be made: a new one tells which.
+            self.direct().close()
+            raise_translated(error, self.place)
+
+    def _put(self, connection: Connected) -> None:
+        pool = self._pool
+        if pool is None:
+            connection.close()
+        else:
+            pool.putconn(connection)
+
+    def _opened(self) -> "ConnectionPool[Connected]":
+        if not self._checked:
+            first = self.direct()
+            try:
+                self._check(first, self.place)
+            finally:
+                first.close()
+            self._checked = True
+        kwargs: dict[str, Any] = connection_options(self._address, prepares=self.options.prepares)
+        return ConnectionPool(
+            kwargs=kwargs,
+            configure=configure,
+            min_size=0,
+            max_size=self.options.most,
+            max_idle=_MAX_IDLE,
+            timeout=self.options.wait_seconds,
+            num_workers=1,
+            open=True,
+        )

@@ -1,0 +1,202 @@
+"""Keeps the catalog and the vaults of a home in one PostgreSQL database."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TypeVar
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import StorageError
+from recollectum.domain.ids import Clock
+from recollectum.home.files import write_atomic
+from recollectum.home.paths import Home
+from recollectum.settings.model import StorageSettings
+from recollectum.storage.engine import CATALOG, VAULT, EngineUpkeep, VaultPlace
+from recollectum.storage.port import Tx
+from recollectum.storage.postgres import vault_rows
+from recollectum.storage.postgres.connections.address import read_address
+from recollectum.storage.postgres.connections.pool import PoolOptions, SharedPool
+from recollectum.storage.postgres.connections.rights import check_rights
+from recollectum.storage.postgres.database import PostgresDatabase
+from recollectum.storage.postgres.migrate import pending
+from recollectum.storage.postgres.scopes import DatabaseScope, catalog_scope, vault_scope
+from recollectum.storage.postgres.statements import Statements
+from recollectum.storage.postgres.transaction import PostgresTx, TransactionContext
+from recollectum.storage.tables.trail import meta as table
+
+T = TypeVar("T")
+_OWNER = "owner"
+_MADE = b"The vaults of this home are in the PostgreSQL database that storage.url names.\n"
+
+
+class PostgresEngine:
+    """The database of one home; see `storage.engine.Engine`."""
+
+    def __init__(self, home: Home, settings: StorageSettings, clock: Clock) -> None:
+        self._home = home
+        self._clock = clock
+        address = read_address(settings.url)
+        options = PoolOptions(
+            most=settings.connections,
+            prepares=settings.prepared_statements == "on",
+            wait_seconds=settings.busy_timeout_seconds,
+            statement_ms=round(settings.statement_timeout_seconds * 1000),
+        )
+        self.pool = SharedPool(address, options, check_rights)
+        lock_ms = round(settings.busy_timeout_seconds * 1000)
+        self._vault_scope = partial(vault_scope, lock_ms=lock_ms, statement_ms=options.statement_ms)
+        self._catalog_scope = catalog_scope(address.words, lock_ms=lock_ms, statement_ms=options.statement_ms)
+        #: What the server said of each statement; the tables of all vaults are the same.
+        self._statements = {CATALOG: Statements(in_vault=False), VAULT: Statements(in_vault=True)}
+
+    @property
+    def upkeep(self) -> EngineUpkeep:
+        """Return the object that inspects databases."""
+        # Import here: most programs only read and write.
+        from recollectum.storage.postgres.upkeep import PostgresUpkeep  # noqa: PLC0415
+
+        return PostgresUpkeep(self, self._open_unchecked)
+
+    @property
+    def place_of_catalog(self) -> str:
+        """Return the address of the database without its password."""
+        return self.pool.place
+
+    def is_made(self) -> bool:
+        """Return whether this home has used its database before."""
+        return self._home.postgres_mark_file.exists()
+
+    def with_room(self, opening: Callable[[], T]) -> T:
+        """Return the result of `opening`: the reserve is for the disk of the home, not for the server's."""
+        return opening()
+
+    def create_catalog(self, key: bytes | None) -> PostgresDatabase:
+        """Return the catalog, which `recollectum upgrade` creates, and note in the home that it is used."""
+        database = self.open_catalog(key)
+        write_atomic(self._home.postgres_mark_file, _MADE)
+        return database
+
+    def open_catalog(self, key: bytes | None) -> PostgresDatabase:
+        """Return the existing catalog, at this program's schema."""
+        _refuse_key(key)
+        database = self._open(self._catalog_scope)
+        try:
+            self._check_schema()
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def create_vault(self, vault_id: str, owner: Owner, key: bytes | None, meta: Mapping[str, str]) -> None:
+        """Create a vault that records its owner, with these first rows of its meta table."""
+        _refuse_key(key)
+        catalog = self._open(self._catalog_scope)
+
+        def create(tx: PostgresTx) -> None:
+            inside = tx.entered(TransactionContext(vault_rows.add(tx, vault_id), self._statements[VAULT]))
+            for name, value in {**meta, _OWNER: str(owner)}.items():
+                table.save(inside, name, value)
+
+        try:
+            catalog.write(create)
+        finally:
+            catalog.close()
+
+    def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> PostgresDatabase:
+        """Open an existing vault of this owner: a lost one is not replaced, and a swapped one is refused."""
+        _refuse_key(key)
+        database = self._open_unchecked(vault_id)
+        try:
+            found = database.read(lambda tx: table.find(tx, _OWNER))
+        except BaseException:
+            database.close()
+            raise
+        if found != str(owner):
+            database.close()
+            raise StorageError(
+                f"{self._words(vault_id)} is not the vault that the catalog names; restore the right rows"
+            )
+        return database
+
+    def pending_steps(self, vault_id: str, key: bytes | None) -> tuple[str, ...]:  # noqa: ARG002 - one schema for all
+        """Return the schema steps that `recollectum upgrade` would run, without changing anything."""
+        self.pool.hold()
+        try:
+            with self.pool.taken() as connection:
+                return tuple(step.label for step in pending(connection))
+        finally:
+            self.pool.let_go()
+
+    def vault_ids(self) -> list[str]:
+        """Return the ids of all vaults, also of those that the catalog does not list."""
+        return self._in_catalog(vault_rows.ids)
+
+    def place_of(self, vault_id: str) -> VaultPlace | None:
+        """Return the database of a vault and how much of it the vault takes, or None when it does not exist."""
+        found = self._in_catalog(lambda tx: vault_rows.place(tx, vault_id))
+        if found is None:
+            return None
+        changed_at = datetime.fromtimestamp(found.last_write_at / 1_000_000, UTC)
+        database = self._open(self._vault_scope(found.vault, self._words(vault_id)))
+        try:
+            size = database.read(vault_rows.size)
+        finally:
+            database.close()
+        return VaultPlace(words=self._words(vault_id), bytes=size, changed_at=changed_at)
+
+    def is_unused(self, vault_id: str, key: bytes | None) -> bool:  # noqa: ARG002 - nothing depends on either
+        """Return True: a vault may be deleted while others have it open; their next transaction is told."""
+        return True
+
+    def destroy_vault(self, vault_id: str) -> None:
+        """Delete the rows of a vault, if it exists."""
+        vault = self._in_catalog(lambda tx: vault_rows.find(tx, vault_id))
+        if vault is None:
+            return
+        database = self._open(self._vault_scope(vault, self._words(vault_id)))
+        try:
+            database.write(vault_rows.remove)
+        finally:
+            database.close()
+
+    def write_marks(self, vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:  # noqa: ARG002 - see below
+        """Return the number of writes of each vault, by one statement; a commit and its number show at once."""
+        wanted = list(vault_ids)
+        found = self._in_catalog(lambda tx: vault_rows.changes(tx, wanted))
+        return {vault_id: str(found.get(vault_id, "")) for vault_id in wanted}
+
+    def _open_unchecked(self, vault_id: str) -> PostgresDatabase:
+        words = self._words(vault_id)
+        vault = self._in_catalog(lambda tx: vault_rows.find(tx, vault_id))
+        if vault is None:
+            raise StorageError(f"{words} is missing; restore it from a backup, nothing was created in its place")
+        return self._open(self._vault_scope(vault, words))
+
+    def _words(self, vault_id: str) -> str:
+        return f"the vault {vault_id} in {self.pool.place}"
+
+    def _open(self, scope: DatabaseScope) -> PostgresDatabase:
+        return PostgresDatabase(self.pool, scope, TransactionContext(scope.vault, self._statements[scope.family]))
+
+    def _in_catalog(self, work: Callable[[Tx], T]) -> T:
+        database = self._open(self._catalog_scope)
+        try:
+            return database.read(work)
+        finally:
+            database.close()
+
+    def _check_schema(self) -> None:
+        with self.pool.taken() as connection:
+            due = pending(connection)
+        if due:
+            raise StorageError(
+                f"{self.pool.place} lacks the schema of this program ({due[0].label}); "
+                "run `recollectum upgrade` with the migrator's address in storage.url"
+            )
+
+
+def _refuse_key(key: bytes | None) -> None:
+    if key is not None:
+        raise StorageError(
+            "vaults on PostgreSQL cannot be encrypted yet; set encryption to off, or leave storage.url empty"
+        )

@@ -1,0 +1,66 @@
+"""Words the constants that begin a transaction of one vault, or of the catalog.
+
+Everything is set for the transaction alone: behind a pooler the next transaction of a connection is another client's.
+The number of the vault is the only part that varies, and it is a number.
+"""
+
+from recollectum.domain.records import dataclass
+from recollectum.storage.engine import CATALOG, VAULT
+from recollectum.storage.postgres.migrate import PATHS
+
+#: A write waits for its turn at a row; what it reads after that is what the last writer wrote.
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseScope:
+    """What the transactions of one database see, and the statements that begin them."""
+
+    family: str
+    #: For errors.
+    place: str
+    #: The number of the vault; None for the catalog.
+    vault: int | None
+    #: Begins a read, and returns the number of changes.
+    read: bytes
+    #: Begins a write, locks the vault or the catalog, and returns the number of changes and the transaction.
+    write: bytes
+
+
+def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> DatabaseScope:
+    """Return the scope of one vault."""
+    limits = _limits(VAULT, f"{vault:d}", lock_ms, statement_ms)
+    counted = f"FROM recollectum_catalog.vault_state WHERE vault = {vault:d}"
+    write = (
+        "UPDATE recollectum_catalog.vault_state SET changes = changes + 1, "  # noqa: S608 - a number
+        "last_write_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint "
+        f"WHERE vault = {vault:d} RETURNING changes, pg_current_xact_id()"
+    )
+    return DatabaseScope(
+        family=VAULT,
+        place=place,
+        vault=vault,
+        read=f"{_READ}; {limits}; SELECT changes {counted}".encode(),
+        write=f"{_WRITE}; {limits}; {write}".encode(),
+    )
+
+
+def catalog_scope(place: str, *, lock_ms: int, statement_ms: int) -> DatabaseScope:
+    """Return the scope of the catalog. Its writers take turns too, as they do on SQLite."""
+    limits = _limits(CATALOG, "", lock_ms, statement_ms)
+    return DatabaseScope(
+        family=CATALOG,
+        place=place,
+        vault=None,
+        read=f"{_READ}; {limits}; SELECT made FROM catalog_changes".encode(),  # noqa: S608 - constants
+        write=f"{_WRITE}; {limits}; SELECT made, pg_current_xact_id() FROM catalog_changes FOR UPDATE".encode(),  # noqa: S608 - see above
+    )
+
+
+def _limits(family: str, vault: str, lock_ms: int, statement_ms: int) -> str:
+    return (
+        f"SET LOCAL search_path = {PATHS[family]}; SET LOCAL recollectum.vault = '{vault}'; "
+        f"SET LOCAL lock_timeout = {lock_ms:d}; SET LOCAL statement_timeout = {statement_ms:d}; "
+        "SET LOCAL plan_cache_mode = force_generic_plan"
+    )

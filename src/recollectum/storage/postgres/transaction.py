@@ -1,0 +1,100 @@
+"""Implements a transaction of the database port on one connection to PostgreSQL."""
+
+from collections.abc import Hashable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from psycopg import Cursor, RawCursor
+
+from recollectum.storage.port import Params, Row, TextIndex
+from recollectum.storage.postgres.connections.connection import Connected
+from recollectum.storage.postgres.statements import Statements
+
+if TYPE_CHECKING:
+    from recollectum.storage.postgres.full_text.token_cache import TokenCache
+
+_ENTER = "SELECT set_config('search_path', 'recollectum, pg_temp', true), set_config('recollectum.vault', :vault, true)"
+
+
+class TransactionContext:
+    """What the transactions of one open database share: its vault, its statements and its tokens in memory."""
+
+    def __init__(self, vault: int | None, statements: Statements) -> None:
+        #: The number of the vault; None for the catalog.
+        self.vault = vault
+        self.statements = statements
+        self._tokens: TokenCache | None = None
+
+    @property
+    def held_bytes(self) -> int:
+        """Return how many bytes the tokens take in memory."""
+        return self._tokens.held_bytes if self._tokens else 0
+
+    @property
+    def tokens(self) -> "TokenCache":
+        """Return the tokens of the vault, which are read when the first question is asked."""
+        if self._tokens is None:
+            # Import here: it needs numpy, and many programs search nothing.
+            from recollectum.storage.postgres.full_text.token_cache import TokenCache  # noqa: PLC0415
+
+            self._tokens = TokenCache()
+        return self._tokens
+
+
+class PostgresTx:
+    """One transaction. It sees `changes` changes of its database, its own among them if it writes."""
+
+    #: Nothing is encrypted yet before it is sent.
+    reads_texts = True
+
+    def __init__(self, connection: Connected, context: TransactionContext, changes: int, *, writes: bool) -> None:
+        self._connection = connection
+        self._cursor = RawCursor(connection)
+        self._context = context
+        self._changes = changes
+        self._writes = writes
+        self._text: TextIndex | None = None
+
+    @property
+    def state(self) -> Hashable:
+        """Return the vault and the number of its changes."""
+        return self._context.vault, self._changes
+
+    @property
+    def text(self) -> TextIndex:
+        """Return the full-text index; made when it is needed, because most transactions use none."""
+        if self._text is None:
+            # Import here: it needs numpy, and many programs search nothing.
+            from recollectum.storage.postgres.full_text.text_index import PostgresTextIndex  # noqa: PLC0415
+
+            self._text = PostgresTextIndex(self, self._context.tokens, self._changes, writes=self._writes)
+        return self._text
+
+    def hide(self, text: str) -> str:
+        """Return the text itself."""
+        return text
+
+    def show(self, hidden: str) -> str:
+        """Return the text itself."""
+        return hidden
+
+    def rows(self, sql: str, params: Params) -> list[Row]:
+        """Run a statement, and return its rows."""
+        return self._execute(sql, params).fetchall()
+
+    def run(self, sql: str, params: Params) -> int:
+        """Run a statement, and return the number of changed rows."""
+        return self._execute(sql, params).rowcount
+
+    def _execute(self, sql: str, params: Params) -> "Cursor[Row]":
+        statement = self._context.statements.find(self._connection, sql)
+        return self._cursor.execute(statement.sent, statement.values(params), binary=True)
+
+    def entered(self, context: TransactionContext) -> "PostgresTx":
+        """Go on in a new vault with a transaction of the catalog, and return the transaction as the vault's."""
+        self.rows(_ENTER, {"vault": str(context.vault)})
+        return PostgresTx(self._connection, context, 0, writes=self._writes)
+
+    def reading_once(self) -> AbstractContextManager[None]:
+        """Do nothing: the server decides which pages it keeps."""
+        return nullcontext()

@@ -1,0 +1,86 @@
+"""Reads and writes what exists on PostgreSQL alone: the number of each vault, and the rows of all its tables."""
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from recollectum.storage.port import Tx
+
+_ADD = "INSERT INTO vault_state (vault_id) VALUES (:vault_id) RETURNING vault"
+_FIND = "SELECT vault FROM vault_state WHERE vault_id = :vault_id"
+_PLACE = "SELECT vault, last_write_at FROM vault_state WHERE vault_id = :vault_id"
+_IDS = "SELECT vault_id FROM vault_state ORDER BY vault_id"
+_CHANGES = "SELECT vault_id, changes FROM vault_state WHERE vault_id IN (SELECT value FROM texts(:vault_ids))"
+#: The tables of the vaults, each after those that refer to it.
+_TABLES = """
+    WITH RECURSIVE
+    own AS (SELECT c.oid, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+             WHERE n.nspname = 'recollectum' AND c.relkind = 'r' AND c.relrowsecurity),
+    ranked (oid, rank) AS (
+        SELECT oid, 0 FROM own
+        UNION
+        SELECT k.confrelid, r.rank + 1 FROM ranked r JOIN pg_constraint k ON k.conrelid = r.oid
+         WHERE k.contype = 'f' AND k.confrelid <> k.conrelid AND r.rank < 50
+    )
+    SELECT o.relname FROM own o JOIN ranked r ON r.oid = o.oid GROUP BY o.relname ORDER BY max(r.rank), o.relname
+"""
+_REMOVE_STATE = """
+    DELETE FROM recollectum_catalog.vault_state WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
+"""
+
+
+class VaultRow(NamedTuple):
+    """The number of a vault, and the time of its last write in microseconds."""
+
+    vault: int
+    last_write_at: int
+
+
+def add(tx: Tx, vault_id: str) -> int:
+    """Create a vault without rows, in a transaction of the catalog; return its number."""
+    return int(tx.rows(_ADD, {"vault_id": vault_id})[0][0])
+
+
+def find(tx: Tx, vault_id: str) -> int | None:
+    """Return the number of a vault, in a transaction of the catalog."""
+    rows = tx.rows(_FIND, {"vault_id": vault_id})
+    return int(rows[0][0]) if rows else None
+
+
+def place(tx: Tx, vault_id: str) -> VaultRow | None:
+    """Return the number of a vault and the time of its last write, in a transaction of the catalog."""
+    rows = tx.rows(_PLACE, {"vault_id": vault_id})
+    return VaultRow(*rows[0]) if rows else None
+
+
+def ids(tx: Tx) -> list[str]:
+    """Return the ids of all vaults, in a transaction of the catalog."""
+    return [row[0] for row in tx.rows(_IDS, {})]
+
+
+def changes(tx: Tx, vault_ids: Sequence[str]) -> dict[str, int]:
+    """Return how often each of these vaults was written, in a transaction of the catalog."""
+    return dict((row[0], row[1]) for row in tx.rows(_CHANGES, {"vault_ids": json.dumps(list(vault_ids))}))
+
+
+def size(tx: Tx) -> int:
+    """Return about how many bytes the rows of a vault take, without indexes, in a transaction of the vault."""
+    listed = [row[0] for row in tx.rows(_TABLES, {})]
+    # The names come from the server's own catalog.
+    summed = " + ".join(f'(SELECT coalesce(sum(pg_column_size(t)), 0) FROM "{name}" t)' for name in listed)  # noqa: S608
+    return int(tx.rows(f"SELECT {summed}", {})[0][0])
+
+
+def counts(tx: Tx) -> dict[str, int]:
+    """Return the number of rows of each table of a vault, in a transaction of the vault."""
+    listed = sorted(row[0] for row in tx.rows(_TABLES, {}))
+    counted = ", ".join(f'(SELECT count(*) FROM "{name}")' for name in listed)  # noqa: S608 - see `size`
+    return dict(zip(listed, tx.rows(f"SELECT {counted}", {})[0], strict=True))
+
+
+def remove(tx: Tx) -> None:
+    """Delete every row of a vault and the vault itself, in a transaction of the vault."""
+    for name in [row[0] for row in tx.rows(_TABLES, {})]:
+        # No condition: row-level security limits it to this vault.
+        tx.run(f'DELETE FROM "{name}"', {})  # noqa: S608 - a name from the server's own catalog
+    tx.run(_REMOVE_STATE, {})

@@ -1,0 +1,45 @@
+"""Engines on the database of a test, and the servers' side of what they do."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, LiteralString, cast
+
+import psycopg
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.ids import system_clock
+from recollectum.home.paths import Home, prepare
+from recollectum.settings.model import StorageSettings
+from recollectum.storage.port import Database
+from recollectum.storage.postgres.engine import PostgresEngine
+from tests.plugins.postgres import PostgresDatabase
+
+ANN, BOB = Owner.parse("user:ann"), Owner.parse("user:bob")
+
+
+def engine_of(folder: Path, url: str, **settings: float) -> PostgresEngine:
+    """An engine for a new home in a folder."""
+    home = Home(folder / "home")
+    prepare(home)
+    return PostgresEngine(home, replace(StorageSettings(url=url), **settings), system_clock)
+
+
+@contextmanager
+def vault_of(engine: PostgresEngine, owner: Owner = ANN) -> Generator[Database]:
+    """A new vault, open as long as the block."""
+    vault_id = f"vlt_{owner.name}"
+    engine.create_vault(vault_id, owner, None, {})
+    database = engine.open_vault(vault_id, owner, None)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def administer(database: PostgresDatabase, statement: str) -> "list[tuple[Any, ...]]":
+    """Run one statement as the server's administrator, and return its rows."""
+    with psycopg.connect(database.administrator_url, autocommit=True) as connection:
+        cursor = connection.execute(cast("LiteralString", statement))
+        return cursor.fetchall() if cursor.description else []

@@ -43,6 +43,24 @@ def test_a_turn_comes_with_what_was_said_beside_it(vault: Vault) -> None:
     assert len(hit.after.text) < 700
 
 
+def test_turns_of_two_conversations_at_once_come_with_what_was_said_in_their_own(vault: Vault) -> None:
+    one, other = (vault.sessions.open_key(SessionKey(agent=agent, channel="home")) for agent in ("planner", "cook"))
+    # The chunk number between two turns may also belong to a memory, or be missing after a long turn.
+    for place in range(3):
+        one.add("user", f"plan number {place}" + (" and the lighthouse" if place == 1 else ""))
+        vault.memories.save(f"remark {place}")
+        other.add("user", f"recipe number {place}" + (" and the harbour" if place == 1 else " more flour" * 300))
+    hit = vault.recall("lighthouse")[0]
+    assert hit.before is not None
+    assert hit.after is not None
+    assert (hit.before.text, hit.after.text) == ("plan number 0", "plan number 2")
+    hit = vault.recall("harbour")[0]
+    assert hit.before is not None
+    assert hit.after is not None
+    assert hit.before.text.endswith(" more flour")
+    assert hit.after.text.startswith("recipe number 2")
+
+
 def test_the_first_turn_has_nothing_before_it_and_a_memory_nothing_beside_it(vault: Vault) -> None:
     chat = vault.sessions.open()
     chat.add("user", "the lighthouse is closed")

@@ -26,11 +26,11 @@ _MEASURED, _SAMPLE = 1_024, 4_096
 #: Rows that get their bits at once.
 _PACKED = 1_024
 #: Rows compared at once: their words stay in the cache.
-_BLOCK = 32_768
+_BLOCK = 65_536
 #: Rows that get their bits during one question.
 _STEP = 65_536
 #: Candidates for one question: so many, and one more for so many rows; and so many times the requested number.
-_CANDIDATES, _CANDIDATE_SHARE, _CANDIDATE_FACTOR = 3_072, 256, 16
+_CANDIDATES, _CANDIDATE_SHARE, _CANDIDATE_FACTOR = 3_072, 256, 24
 
 
 @dataclass(frozen=True, slots=True)

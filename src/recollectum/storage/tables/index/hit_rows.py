@@ -33,11 +33,23 @@ _NEAR = """
      INNER JOIN messages AS other ON other.session_id = hit.session_id
            AND other.position IN (hit.position - 1, hit.position + 1)
 """
-# A turn without a chunk is not shown: it is empty, or quarantined.
-_BESIDE = f"""
-    {_NEAR.format(other="other")}
-     WHERE EXISTS (SELECT 1 FROM chunks WHERE chunks.source = 'sessions' AND chunks.source_number = other.number)
-"""  # noqa: S608  (constants of these files)
+# The turn beside another is nearly always stored beside it: try that row first, because to find it by its position
+# in the session reads pages of an index. A turn without a chunk is not shown: it is empty, or quarantined.
+_BESIDE = """
+    SELECT wanted.value, step.value, other.id, other.position, other.speaker, other.trust, other.text, other.role
+      FROM numbers(:numbers) AS wanted
+     INNER JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
+     INNER JOIN messages AS hit ON hit.number = found.source_number
+     INNER JOIN numbers(:steps) AS step ON step.value <> 0
+     INNER JOIN messages AS other ON other.number = coalesce(
+           (SELECT number FROM messages AS beside WHERE beside.number = hit.number + step.value
+               AND beside.session_id = hit.session_id AND beside.position = hit.position + step.value),
+           (SELECT number FROM messages AS beside
+             WHERE beside.session_id = hit.session_id AND beside.position = hit.position + step.value))
+     WHERE EXISTS (SELECT 1 FROM chunks WHERE chunks.number = found.number + step.value
+                      AND chunks.source = 'sessions' AND chunks.source_number = other.number)
+        OR EXISTS (SELECT 1 FROM chunks WHERE chunks.source = 'sessions' AND chunks.source_number = other.number)
+"""
 _BESIDE_FILTERED = f"""
     {_NEAR.format(other="messages")}
      INNER JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
@@ -87,7 +99,9 @@ def adjacent_turns(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: 
     A row has the chunk, the step to the turn, and the turn's id, position, author, trust and text.
     """
     wanted = {"numbers": to_json_list(numbers)}
-    rows = tx.rows(_BESIDE_FILTERED, {**params, **wanted}) if filtered else tx.rows(_BESIDE, wanted)
+    rows = (
+        tx.rows(_BESIDE_FILTERED, {**params, **wanted}) if filtered else tx.rows(_BESIDE, {**wanted, "steps": "[-1,1]"})
+    )
     return [(*row[:4], row[7] if row[4] is None else row[4], *row[5:7]) for row in rows]
 
 

@@ -1,8 +1,9 @@
 """Measures what recall loses when one ingredient of the ranking is taken out, on every open set, with error bars.
 
 Every question is asked of the product as it ships, and once more without each ingredient, in the same vault. The
-differences are in points (hundredths). Their 95 % intervals are a bootstrap over vaults of the differences of each
-question. Beside the labelled sets there are the dialogues that no model was trained with.
+differences are in points (hundredths). Their 95 % intervals are a bootstrap of the differences of each question over
+vaults. Beside the labelled sets there are the dialogues that no model was trained with, each of which is drawn as a
+vault of its own.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from bench.ingredients_removed import INGREDIENTS, MutableEmbedder, without
 from bench.kept_vectors import KeptVectors, local_embedder
 from bench.open_sets import SETS, load_sets, open_sets
 from bench.plot import ranges
-from bench.ranking import kept_dialogues
+from bench.ranking import conversation, kept_dialogues
 from bench.sizes import is_small
 from recollectum import Vault
 from recollectum.domain.errors import InvalidInput
@@ -39,16 +40,11 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="keep vectors in this file by digest")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="also draw a plot of the first table")
     parser.add_argument("--limit-queries", type=int, metavar="N", help="only the first N questions of each folder")
-    parser.add_argument("--no-dialogues", action="store_true", help="only the labelled sets")
+    parser.add_argument("--dialogues", choices=("also", "only", "no"), default="also", help="the kept dialogues")
     asked = parser.parse_args(arguments)
     if asked.svg and not asked.svg.absolute().parent.is_dir():
         raise InvalidInput(f"{asked.svg} cannot be written; give a file in a folder that exists")
-    with tempfile.TemporaryDirectory() as folder:
-        small = is_small() and not asked.folders
-        folders: list[Path] = [write_set(Path(folder) / "tiny")] if small else asked.folders or open_sets(SETS)
-        sets = load_sets(folders, asked.limit_queries)
-    if not small and not asked.no_dialogues:
-        sets += kept_dialogues()
+    sets = _sets(asked.folders, asked.limit_queries, asked.dialogues)
     if not sets:
         print("there are no labelled sets beside this repository; name their folders")
         return
@@ -56,12 +52,20 @@ def main(arguments: Sequence[str] = ()) -> None:
     found = {data.name: measure(data, MutableEmbedder(embedder)) for data in sets}
     for metrics in METRICS:
         print(table(sets, found, metrics), flush=True)
-    print("\n±: half of the 95 % interval of a bootstrap over vaults, or over the questions of a set that is one vault")
+    print("\n±: half of the 95 % interval of a bootstrap over vaults and dialogues, or over the questions of one vault")
     if isinstance(embedder, KeptVectors):
         embedder.close()
         print(embedder.describe())
     if asked.svg:
         asked.svg.write_text(plot(sets, found), encoding="utf-8")
+
+
+def _sets(named: Sequence[Path], most: int | None, dialogues: str) -> list[LabelledSet]:
+    if is_small() and not named:
+        with tempfile.TemporaryDirectory() as folder:
+            return load_sets([write_set(Path(folder) / "tiny")])
+    sets = [] if dialogues == "only" else load_sets(named or open_sets(SETS), most)
+    return sets if dialogues == "no" else [*sets, *kept_dialogues()]
 
 
 def measure(data: LabelledSet, embedder: MutableEmbedder) -> dict[str, list[QueryResult]]:
@@ -100,7 +104,7 @@ def difference(found: Results, ingredient: str, name: str) -> ErrorBar:
     """Return what a metric changes by, with its interval, if the ingredient is taken out."""
     pairs = zip(found[_WHOLE], found[ingredient], strict=True)
     return error_bar(
-        (one.query.space, other.scores[name] - one.scores[name]) for one, other in pairs if name in one.scores
+        (conversation(one.query), other.scores[name] - one.scores[name]) for one, other in pairs if name in one.scores
     )
 
 
@@ -123,4 +127,4 @@ def plot(sets: Sequence[LabelledSet], found: Mapping[str, Results]) -> str:
 
 
 def _values(rows: Sequence[QueryResult], name: str) -> list[tuple[str, float]]:
-    return [(row.query.space, row.scores[name]) for row in rows if name in row.scores]
+    return [(conversation(row.query), row.scores[name]) for row in rows if name in row.scores]

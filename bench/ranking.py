@@ -31,6 +31,8 @@ SIGNALS = ("arms", "who", "told", "echo", "when", "assistant", "before", "after"
 _FOLDS = 5
 _RIDGE = 1e-3
 _DIALOGUES_IN_VAULT = 8
+#: Divides the number of a dialogue from that of its question.
+_MARK = "?"
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +96,7 @@ def kept_dialogues() -> Iterator[LabelledSet]:
             for at, (text, gold) in enumerate(dialogue.questions):
                 query = LabelledQuery(
                     space=space,
-                    id=f"{place}?{at}",
+                    id=f"{place}{_MARK}{at}",
                     category="question",
                     text=text,
                     gold=frozenset(f"{place}:{one}" for one in gold),
@@ -103,6 +105,12 @@ def kept_dialogues() -> Iterator[LabelledSet]:
                 )
                 queries.append(query)
         yield LabelledSet(name=f"dialogues, {kind}", units=tuple(units), queries=tuple(queries))
+
+
+def conversation(query: LabelledQuery) -> str:
+    """Return what a question shares people and texts with: the kept dialogue that it is about, or else its vault."""
+    dialogue, mark, _ = query.id.partition(_MARK)
+    return f"{query.space}: {dialogue}" if mark else query.space
 
 
 def ask(data: LabelledSet, embedder: Embedder | None) -> Iterator[Answer]:

@@ -8,6 +8,7 @@ import pytest
 from bench.error_bars import ErrorBar
 from bench.ingredients import difference, in_points, measure, metric, plot, table
 from bench.ingredients_removed import INGREDIENTS, MutableEmbedder, without
+from bench.ranking import conversation, kept_dialogues
 from recollectum.doors.cli.benchmark.labelled_set import LabelledSet, load_set
 from recollectum.doors.cli.benchmark.runner import QueryResult
 from recollectum.testing import ScriptedEmbedder
@@ -94,3 +95,10 @@ def test_the_plot_has_a_panel_for_each_set(
     file = tmp_path / "plot.svg"
     file.write_text(plot(sets, found), encoding="utf-8")
     assert file.read_text(encoding="utf-8").count("<circle") == 2 * len(INGREDIENTS)
+
+
+def test_kept_dialogues_are_drawn_one_by_one_and_labelled_sets_by_vault(sets: Sequence[LabelledSet]) -> None:
+    for data in kept_dialogues():
+        dialogues = {unit.id.partition(":")[0] for unit in data.units}
+        assert len({conversation(query) for query in data.queries}) == len(dialogues)
+    assert [conversation(query) for data in sets for query in data.queries] == ["c", "d"]

@@ -2,8 +2,8 @@
 
 Every question is asked of the product as it ships, and once more without each ingredient, in the same vault. The
 differences are in points (hundredths). Their 95 % intervals are a bootstrap of the differences of each question over
-vaults. Beside the labelled sets there are the dialogues that no model was trained with, each of which is drawn as a
-vault of its own.
+vaults. Beside the labelled sets there are the dialogues that no model was trained with, and each of those is drawn like
+a vault.
 """
 
 import argparse

@@ -96,3 +96,10 @@ def test_the_fingerprint_tells_keys_apart_and_is_not_the_wrapping_key() -> None:
     master = MasterKey(_SECRET)
     assert master.fingerprint() == MasterKey(_SECRET).fingerprint() != MasterKey.new().fingerprint()
     assert not master.derive("vault keys").startswith(master.fingerprint())
+
+
+def test_a_key_for_a_purpose_is_derived_once() -> None:
+    master = MasterKey.new()
+    first = master.derive("vault keys")
+    assert master.derive("vault keys") is first
+    assert master.derive("backup manifests") != first

@@ -17,13 +17,14 @@ _TEXT_HEAD = "recollectum-key-1:"
 class MasterKey:
     """The random key of one home, which derives or wraps every other key."""
 
-    __slots__ = ("_fingerprint", "_secret")
+    __slots__ = ("_derived", "_secret")
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) != KEY_BYTES:
             raise WrongKey(f"a master key has {KEY_BYTES} bytes, this one {len(secret)}; restore the right one")
         self._secret = secret
-        self._fingerprint: bytes | None = None
+        #: By purpose. Kept, because each look for the key of a vault needs two of them.
+        self._derived: dict[str, bytes] = {}
 
     @classmethod
     def new(cls) -> "MasterKey":
@@ -52,14 +53,14 @@ class MasterKey:
 
     def derive(self, purpose: str) -> bytes:
         """Derive a key for one purpose, which reveals neither this key nor that of another purpose."""
-        return derive(self._secret, purpose)
+        found = self._derived.get(purpose)
+        if found is None:
+            found = self._derived[purpose] = derive(self._secret, purpose)
+        return found
 
     def fingerprint(self) -> bytes:
         """Return a public fingerprint, to check whether a key that was found is the right one."""
-        if self._fingerprint is None:
-            # Kept: it is compared each time that a key is looked up.
-            self._fingerprint = derive(self._secret, "fingerprint")[:_FINGERPRINT_BYTES]
-        return self._fingerprint
+        return self.derive("fingerprint")[:_FINGERPRINT_BYTES]
 
     def wrapped_by(self, key: bytes, label: str) -> bytes:
         """Return this key, wrapped by `key` and bound to the label."""

@@ -122,6 +122,8 @@ def _judge(vault: Vault, ids: Mapping[str, str], case: Case) -> Judged:
     parts: Mapping[str, Mapping[str, list[str]]] = case["expect"]
     gold = {ids[one] for one in parts.get("relevantBeliefs", {}).get("shouldOnlyInclude", ()) if one in ids}
     barred = {ids.get(one, one) for part in parts.values() for one in part.get("mustExclude", ())}
+    # A belief may be barred from one section of a context and demanded in another, and recall has no sections.
+    barred -= {ids[one] for part in parts.values() for one in part.get("mustInclude", ()) if one in ids}
     scope = _scope(case["scope"])
     hits = vault.recall(case["query"], limit=_SHOWN, source="memories", agent=scope)
     served = {hit.source.memory_id or "" for hit in hits}

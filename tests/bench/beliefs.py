@@ -31,6 +31,11 @@ def write_beliefs(folder: Path) -> Path:
         {"query": "kingfisher", "scope": ["domain:code"], "expect": {"pinnedFacts": {"mustExclude": ["new"]}}},
         {
             "query": "kingfisher",
+            "scope": ["domain:code"],
+            "expect": {"pinnedFacts": {"mustExclude": ["new"]}, "openQuestions": {"mustInclude": ["new"]}},
+        },
+        {
+            "query": "kingfisher",
             "scope": ["domain:other"],
             "expect": {"relevantBeliefs": {"shouldOnlyInclude": ["new"]}},
         },

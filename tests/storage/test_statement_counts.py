@@ -32,6 +32,7 @@ def opened_vault(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tra
         vault.memories.save_many([Draft(content=f"the car number {number} of Ann is red") for number in range(60)])
         _say(vault, 40)
         vault.memories.save("boats are expensive", key="boats")
+        vault.memories.save("I never go by car at night", kind="preference")
         if embedder:
             vault.admin.index.update()
         vault.recall("red car")
@@ -51,7 +52,10 @@ def _listed(sent: Sequence[str]) -> str:
     return "\n".join(sent)
 
 
-@pytest.mark.parametrize("query", ["red car boat", "Where is Ann's red car?", "what did I say last week about a boat"])
+@pytest.mark.parametrize(
+    "query",
+    ["red car boat", "Where is Ann's red car?", "what did I say last week about a boat", "plan a trip with Ann by car"],
+)
 def test_a_recall(opened_vault: Traced, query: str) -> None:
     vault, log = opened_vault
     vault.recall(query)

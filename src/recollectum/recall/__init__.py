@@ -11,6 +11,7 @@ head_order      whole names first, and newest first, at the head of a ranking
 recency         orders statements about the same thing by time; pure
 calibration     turns the evidence for a hit into the chance that it is relevant
 archive         counts the archived memories that match
+wishes          lifts standing wishes in the answer to a request
 rerank          applies a model's scores to the head of a ranking
 hits            turns chunks into hits
 result_limits   token budget, and the cap on untrusted hits

@@ -38,12 +38,14 @@ from recollectum.recall.rerank import RerankScores
 from recollectum.recall.result_limits import MAY_BE_OWN, apply_cap, without_untrusted_neighbours
 from recollectum.recall.scoring import FusedScore
 from recollectum.recall.vectors.query import VectorQuery
+from recollectum.recall.wishes import WISH_HEAD, find_wishes, lift_wishes
 from recollectum.storage.port import Matches, Tx
 from recollectum.storage.tables.index import hit_rows, search
 from recollectum.storage.tables.index.hit_rows import ChunkDetail
 from recollectum.storage.tables.index.search import Evidence
 from recollectum.text.terms.analyser import expand_kinds, query_terms
 from recollectum.text.terms.similarity import outline, says_the_same
+from recollectum.text.wishes import is_request
 
 #: Candidates from each arm; a chunk that no arm returns is not an answer.
 POOL = 60
@@ -121,7 +123,7 @@ def parse(tx: Tx, reading: ClockReading, query: RecallQuery) -> ParsedQuestion:
     kept = tuple(term for term in terms if term.word.casefold() not in names)
     asked = kept or terms
     within = AllowedChunks(tx, params, filtered=query.filters.any)
-    return ParsedQuestion(query.text, asked, expand_kinds(asked), names, times, within)
+    return ParsedQuestion(query.text, asked, expand_kinds(asked), names, times, within, is_request(query.text))
 
 
 def gather(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None, size: int) -> CandidatePool:
@@ -129,7 +131,7 @@ def gather(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None, size: 
     matches, words = find_by_words(tx, question.sought, question.within, size)
     near = find_by_vector(tx, question.within, nearest, size)
     timely = find_by_time(tx, question.times, nearest, size // 2)
-    return CandidatePool(matches, near, timely, words, nearest, size)
+    return CandidatePool(matches, near, timely, words, nearest, size, find_wishes(tx, question, nearest))
 
 
 def rank(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
@@ -149,14 +151,18 @@ def rerank(
     tx: Tx, question: ParsedQuestion, ranking: Ranking, limit: int, judged: RerankScores | None = None
 ) -> Shortlist:
     """Return the hits to show: by a model's scores if there are any, then newest first, without duplicates."""
-    rows = _best_of_each_row(ranking)
+    unlifted = rows = _best_of_each_row(ranking)
+    loaded: Mapping[int, ChunkDetail] = {}
+    if question.request and ranking.pool.nearest:
+        loaded = hit_rows.details(tx, [one.number for one in rows[:WISH_HEAD]])
+        rows = lift_wishes(rows, ranking, loaded)
     most = max(RECENCY_HEAD, limit, judged.head if judged else 0)
-    chosen = _choose(tx, question, ranking, rows[:most], {}, limit, judged)
+    chosen = _choose(tx, question, ranking, rows[:most], loaded, limit, judged)
     more = max(most, 2 * limit)
     if len(chosen.ranked) < limit and len(rows) > most < more:
         # Some of the first were duplicates of better ones, and there are others behind them.
         chosen = _choose(tx, question, ranking, rows[:more], chosen.details, limit, judged)
-    evidence = _evidence(question, ranking, rows[:EVIDENCE_ROWS])
+    evidence = _evidence(question, ranking, unlifted[:EVIDENCE_ROWS])
     calibration = (
         None
         if judged and judged.scores
@@ -241,7 +247,8 @@ def _choose(
     judged: RerankScores | None,
 ) -> _Chosen:
     """Choose the chunks to show from some of the best; texts that were loaded before are not loaded again."""
-    details = {**loaded, **hit_rows.details(tx, [one.number for one in rows if one.number not in loaded])}
+    wanted = [one.number for one in rows if one.number not in loaded]
+    details = {**loaded, **hit_rows.details(tx, wanted)} if wanted else loaded
     rows = [one for one in rows if one.number in details]
     head: tuple[str, ...] = ()
     if judged:

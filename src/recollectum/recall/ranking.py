@@ -40,6 +40,8 @@ class ParsedQuestion:
     names: frozenset[str]
     times: list[NamedTime]
     within: AllowedChunks
+    #: Whether it asks for advice or work, on which a standing wish may bear.
+    request: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class CandidatePool:
     nearest: VectorQuery | None
     #: How many candidates each arm was asked for.
     size: int
+    #: The memories of wishes that are nearest to a request.
+    wishes: Sequence[int] = ()
 
     @property
     def rung(self) -> SearchMode:
@@ -64,7 +68,7 @@ class CandidatePool:
     @property
     def numbers(self) -> list[int]:
         """Return every candidate once."""
-        return list(dict.fromkeys((*self.matches, *self.near, *self.timely)))
+        return list(dict.fromkeys((*self.matches, *self.near, *self.timely, *self.wishes)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,8 @@ def rank_candidates(question: ParsedQuestion, pool: CandidatePool) -> Ranking:
     cosines = pool.nearest.cosines(numbers) if pool.nearest else {}
     scores = pool.words.scores(numbers)
     scale = measure_scale(cosines.values(), [scores.get(number, 0.0) for number in numbers])
-    looked = numbers if question.names or question.times else _preselect(numbers, cosines, scores, scale, pool.size)
+    whole = question.names or question.times or question.request
+    looked = numbers if whole else _preselect(numbers, cosines, scores, scale, pool.size)
     known = within.evidence(looked)
     if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _count_texts(known.values()) < len(known)):
         # Forbidden chunks, and the chunks of one long text, must not take the places of others.

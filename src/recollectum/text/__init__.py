@@ -11,4 +11,5 @@ cleaning   characters and values that a database cannot store
 ignore     ignore rules as in `.gitignore`
 tokens     the number of tokens that a model will count
 ceilings   an upper bound of tokens without the vocabulary
+wishes     requests, and texts that may state a standing wish
 """

@@ -48,6 +48,14 @@ _SAID_IN = """
              ORDER BY place, created_at, number LIMIT :limit) AS row
      INNER JOIN chunks ON chunks.source = row.source AND chunks.source_number = row.number
 """
+# Chunks of current memories of some kinds, found by the index on kind and importance, and limited in number.
+_OF_KINDS = """
+    SELECT chunks.number FROM (
+            SELECT number FROM memories
+             WHERE state = 'active' AND superseded_by IS NULL AND kind IN (SELECT value FROM texts(:kinds))
+             ORDER BY importance DESC, updated_at DESC, number DESC LIMIT :limit) AS row
+     INNER JOIN chunks ON chunks.source = 'memories' AND chunks.source_number = row.number
+"""
 _EXISTING = """
     SELECT chunks.number FROM numbers(:numbers) AS wanted INNER JOIN chunks ON chunks.number = wanted.value
 """
@@ -147,6 +155,11 @@ def _by_role(row: Row) -> Row:
 def in_time(tx: Tx, start: int, end: int, most: int) -> list[int]:
     """Return the chunks of what was said or remembered in a period, in microseconds."""
     return [row[0] for row in tx.rows(_SAID_IN, {"from": start, "to": end, "limit": most})]
+
+
+def of_kinds(tx: Tx, kinds: Sequence[str], most: int) -> set[int]:
+    """Return the chunks of current memories of some kinds, of the most important and newest ones."""
+    return {row[0] for row in tx.rows(_OF_KINDS, {"kinds": json.dumps(kinds), "limit": most})}
 
 
 def existing(tx: Tx, numbers: Iterable[int]) -> set[int]:

@@ -25,13 +25,21 @@ class Plan:
     negatives: int = 4
     rate: float = 3e-5
     temperature: float = 0.02
-    #: The weight of the nearness to the teacher's vectors, and of the teacher's order of a batch.
+    #: The weights of the labels, of the nearness to the teacher's vectors, and of the teacher's order of a batch.
+    contrast: float = 1.0
     follow: float = 0.0
     follow_order: float = 0.0
     seed: int = 2026
-    #: Texts without a question in each batch, and the weight of the teacher's order among them.
+    #: Passages and pieces of texts without a question in each batch, and the weight of the teacher's order among them.
     plain: int = 0
+    pieces: int = 0
     keep: float = 1.0
+    #: Sentences with the rest of their passages in each batch. The weights of the labels, of the base's order of the
+    #: passages, and of the nearness to the base's vectors.
+    claims: int = 0
+    claims_contrast: float = 0.3
+    claims_order: float = 0.3
+    claims_follow: float = 0.5
     #: Tokens that are encoded at once.
     tokens: int = 1 << 16
 
@@ -63,8 +71,13 @@ def train(
     told: Callable[[int, float], None],
     teacher: Tensor | None = None,
     plain: Sequence[int] = (),
+    pieces: Sequence[int] = (),
+    claims: Tensor | None = None,
 ) -> None:
-    """Train in place; with a teacher's vectors of all texts, follow it as well, also on plain texts."""
+    """Train in place; with a teacher's vectors of all texts, follow it as well, also on plain texts and pieces.
+
+    `claims` are pairs of a sentence and the rest of its passage; for them the teacher is the base model.
+    """
     chance = random.Random(plan.seed)
     torch.manual_seed(plan.seed)
     encoder.train()
@@ -80,8 +93,13 @@ def train(
             at = 0
         chosen = [pairs[place] for place in order[at : at + plan.batch]]
         at += plan.batch
-        more = chance.sample(plain, plan.plain) if plan.plain else []
-        loss = _loss(encoder, table, chosen, plan, chance, teacher, more)
+        if claims is None:
+            more = chance.sample(plain, plan.plain) + chance.sample(pieces, plan.pieces)
+            loss = _loss(encoder, table, chosen, plan, chance, teacher, more)
+        else:
+            loss = _loss(encoder, table, chosen, plan, chance, None, ())
+            places = torch.tensor(chance.sample(range(len(claims)), plan.claims), device=table.device)
+            loss = loss + _claim_loss(encoder, table, claims[places], plan, teacher)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(encoder.parameters(), 1.0)
@@ -119,11 +137,11 @@ def _loss(
     same[torch.arange(size), torch.arange(size)] = False
     target = torch.arange(size, device=table.device)
     scores = (asked @ answers.T / plan.temperature).masked_fill(same, _FAR)
-    loss = functional.cross_entropy(scores, target)
-    loss = loss + 0.5 * functional.cross_entropy(scores[:, :size].T, target)
+    backwards = functional.cross_entropy(scores[:, :size].T, target)
+    loss = plan.contrast * (functional.cross_entropy(scores, target) + 0.5 * backwards)
     if teacher is None:
         return loss
-    wanted = teacher[texts]
+    wanted = teacher[texts].float()
     if plan.follow:
         loss = loss + plan.follow * (1 - (vectors * wanted).sum(-1)).mean()
     if plan.follow_order:
@@ -137,6 +155,27 @@ def _loss(
             (theirs @ theirs.T / plan.temperature).masked_fill(itself, _FAR),
         )
     return loss
+
+
+def _claim_loss(encoder: Encoder, table: TokenTable, claims: Tensor, plan: Plan, base: Tensor | None) -> Tensor:
+    """Return the loss of sentences that have to find the rest of their passages, as the base model would."""
+    texts = claims.T.reshape(-1)
+    unique, back = torch.unique(texts, return_inverse=True)
+    asked, passages = encode(encoder, table, unique, plan.tokens)[back].chunk(2)
+    itself = torch.eye(len(claims), dtype=torch.bool, device=table.device)
+    twins = (claims[:, 1][None] == claims[:, 1][:, None]) & ~itself
+    scores = (asked @ passages.T / plan.temperature).masked_fill(twins, _FAR)
+    target = torch.arange(len(claims), device=table.device)
+    loss = plan.claims_contrast * functional.cross_entropy(scores, target)
+    if base is None:
+        return loss
+    questions, answers = base[texts].float().chunk(2)
+    wanted = (questions @ answers.T / plan.temperature).masked_fill(twins, _FAR)
+    among = (passages @ passages.T / plan.temperature).masked_fill(twins | itself, _FAR)
+    among_wanted = (answers @ answers.T / plan.temperature).masked_fill(twins | itself, _FAR)
+    near = (torch.cat([asked, passages]) * torch.cat([questions, answers])).sum(-1).mean()
+    loss = loss + plan.claims_order * (_divergence(scores, wanted) + 0.5 * _divergence(among, among_wanted))
+    return loss + plan.claims_follow * (1 - near)
 
 
 def _divergence(scores: Tensor, wanted: Tensor) -> Tensor:

@@ -11,10 +11,11 @@ from training.onnx_weights import Weights
 
 WIDTH = 384
 _HEADS = 12
-_INNER = 1536
 _WORDS = 30522
 _PLACES = 512
 _EPSILON = 1e-12
+_INSIDE = "intermediate.dense"
+_OUTSIDE = "output.dense"
 
 
 class _Attention(nn.Module):
@@ -48,11 +49,11 @@ class _Sum(nn.Module):
 
 class _Layer(nn.Module):
     # The names are those of the weights in the file.
-    def __init__(self) -> None:
+    def __init__(self, inner: int) -> None:
         super().__init__()
         self.attention = nn.ModuleDict({"self": _Attention(), "output": _Sum(WIDTH)})
-        self.intermediate = nn.ModuleDict({"dense": nn.Linear(WIDTH, _INNER)})
-        self.output = _Sum(_INNER)
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(WIDTH, inner)})
+        self.output = _Sum(inner)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         states = self.attention["output"](self.attention["self"](states, mask), states)
@@ -75,12 +76,12 @@ class _Embeddings(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Turns tokens into one unit vector a text."""
+    """Turns tokens into one unit vector a text; `inner` is the width inside each layer."""
 
-    def __init__(self, layers: int) -> None:
+    def __init__(self, layers: int, inner: int) -> None:
         super().__init__()
         self.embeddings = _Embeddings()
-        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(_Layer() for _ in range(layers))})
+        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(_Layer(inner) for _ in range(layers))})
 
     @property
     def layers(self) -> int:
@@ -99,7 +100,7 @@ class Encoder(nn.Module):
 
 def encoder_with(weights: Weights, layers: Sequence[int]) -> Encoder:
     """Return an encoder made of some layers of these weights."""
-    made = Encoder(len(layers))
+    made = Encoder(len(layers), len(weights[f"encoder.layer.{layers[0]}.{_INSIDE}.weight"]))
     state: dict[str, Tensor] = {}
     for name, value in weights.items():
         parts = name.split(".")
@@ -109,6 +110,22 @@ def encoder_with(weights: Weights, layers: Sequence[int]) -> Encoder:
             parts[2] = str(list(layers).index(int(parts[2])))
         state[".".join(parts)] = torch.from_numpy(np.array(value))
     made.load_state_dict(state)
+    return made
+
+
+def narrowed(weights: Weights, inner: int) -> Weights:
+    """Return the weights with the `inner` strongest units inside each layer: by the weights that lead in and out."""
+    made = dict(weights)
+    for name, into in weights.items():
+        layer, found, _ = name.partition(f".{_INSIDE}.weight")
+        if not found:
+            continue
+        out = weights[f"{layer}.{_OUTSIDE}.weight"]
+        strength = np.linalg.norm(into, axis=1) * np.linalg.norm(out, axis=0)
+        kept = np.sort(np.argsort(-strength, kind="stable")[:inner])
+        made[name] = np.ascontiguousarray(into[kept])
+        made[f"{layer}.{_INSIDE}.bias"] = weights[f"{layer}.{_INSIDE}.bias"][kept]
+        made[f"{layer}.{_OUTSIDE}.weight"] = np.ascontiguousarray(out[:, kept])
     return made
 
 

@@ -65,6 +65,9 @@ def write_weights(base: Path, weights: Weights, layers: int, out: Path) -> None:
         numbers, scales = quantise(full, _axis(node))
         put(node.input[0], numbers)
         put(node.input[1], scales)
+        if len(node.input) > 2:
+            # One zero point for each scale; a narrower layer has fewer.
+            put(node.input[2], np.zeros(len(scales), np.int8))
     for name in stored:
         if name in weights:
             put(name, weights[name])

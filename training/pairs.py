@@ -4,6 +4,7 @@ import hashlib
 import json
 import lzma
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,3 +72,46 @@ def plain_texts(pairs: Sequence[Pair], most: int, seed: int) -> list[str]:
         return []
     pieces = (chance.sample(passages, min(len(passages), chance.randint(2, 5))) for _ in range(most // 2))
     return passages + [" ".join(some)[:_LONG_TEXT] for some in pieces]
+
+
+#: A sentence of so many characters can stand for a question about the passage that it is taken from.
+_SENTENCE = range(40, 241)
+#: How often the sentence stays in its passage: then it is found by its words.
+_SENTENCE_STAYS = 0.15
+
+
+def claims(passages: Sequence[str], seed: int) -> list[tuple[str, str]]:
+    """Return sentences of long passages, each with the rest of its passage: what is asked of documents."""
+    chance = random.Random(seed)
+    found: list[tuple[str, str]] = []
+    for passage in passages:
+        sentences = [one for one in re.split(r"(?<=[.!?]) ", passage) if len(one) in _SENTENCE]
+        if len(sentences) < 2:
+            continue
+        taken = chance.choice(sentences)
+        stays = chance.random() < _SENTENCE_STAYS
+        rest = passage if stays else passage.replace(taken, "", 1).strip()
+        if len(rest) > _PASSAGE:
+            found.append((taken, rest))
+    return found
+
+
+#: A text of fewer words is not cut.
+_CUT_FROM, _CUT_TWICE = 9, 40
+
+
+def crops(texts: Sequence[str], most: int, seed: int) -> list[str]:
+    """Return pieces of 4 to 64 words of the texts: a student has to agree with its teacher on any text."""
+    chance = random.Random(seed)
+    found: dict[str, None] = {}
+    for text in texts:
+        words = text.split()
+        if len(words) < _CUT_FROM:
+            continue
+        for _ in range(2 if len(words) > _CUT_TWICE else 1):
+            size = min(len(words) - 1, int(2 ** chance.uniform(2, 6)))
+            start = chance.randrange(len(words) - size + 1)
+            found[" ".join(words[start : start + size])] = None
+    pieces = list(found)
+    chance.shuffle(pieces)
+    return pieces[:most]

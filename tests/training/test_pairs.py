@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from training import dialogues, instructions, languages
-from training.pairs import Pair, plain_texts, read_pairs, training_pairs
+from training.pairs import Pair, claims, crops, plain_texts, read_pairs, training_pairs
 
 
 def _write(path: Path, rows: int) -> Path:
@@ -92,3 +92,25 @@ def test_plain_texts_are_passages_that_nobody_generated_and_long_texts_made_of_t
     assert not [text for text in found if "synthetic" in text]
     assert max(map(len, found)) > 2 * len(passage)
     assert plain_texts([], 40, seed=1) == []
+
+
+def test_a_claim_is_a_sentence_without_which_its_passage_still_says_something() -> None:
+    words = ("first", "second", "third", "fourth", "fifth")
+    passages = [
+        " ".join(f"The {word} sentence of passage {number} speaks of rain." for word in words) for number in range(60)
+    ]
+    found = claims(passages, seed=1)
+    assert found == claims(passages, seed=1)
+    assert len(found) == len(passages)
+    stays = [sentence in rest for sentence, rest in found]
+    assert 0 < sum(stays) < len(stays) / 2
+    assert all(len(rest) > 150 for _, rest in found)
+    assert claims(["Only one sentence that is long enough to be a question about something."], seed=1) == []
+
+
+def test_a_crop_is_a_piece_of_a_text_in_its_words() -> None:
+    texts = [" ".join(f"w{text}x{place}" for place in range(60)) for text in range(40)]
+    found = crops([*texts, "too short to cut"], 50, seed=1)
+    assert len(found) == 50
+    assert all(any(f" {piece} " in f" {text} " and piece != text for text in texts) for piece in found)
+    assert found == crops([*texts, "too short to cut"], 50, seed=1)

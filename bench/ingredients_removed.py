@@ -62,6 +62,10 @@ def _same_terms(terms: Sequence[QueryTerm]) -> tuple[QueryTerm, ...]:
     return tuple(terms)
 
 
+def _no_request(_text: str) -> bool:
+    return False
+
+
 def _same_order(
     statements: Sequence[DatedStatement], _asked: AskedWords | None = None, _order: TimeOrder | None = None
 ) -> list[int]:
@@ -86,6 +90,7 @@ _OTHERS: Mapping[str, tuple[Replacement, ...]] = {
     "told": (Replacement(scoring, "TOLD_WEIGHT", 0.0),),
     "echo": (Replacement(scoring, "ECHO_WEIGHT", 0.0),),
     "assistant": (Replacement(scoring, "ASSISTANT_WEIGHT", 0.0),),
+    "wish": (Replacement(pipeline, "is_request", _no_request),),
     "before": _CONTEXT[:1],
     "after": _CONTEXT[1:2],
     "session": _CONTEXT[2:],

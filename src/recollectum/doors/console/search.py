@@ -22,6 +22,7 @@ _NAMES = {
     "after": "a match just after it",
     "session": "a match in the same conversation",
     "assistant": "said by an assistant",
+    "wish": "a wish that may bear on the request",
     "trust": "less trusted",
     "name": "the whole name asked for",
     "newest": "newer than similar texts",

@@ -7,6 +7,9 @@ import pytest
 
 from recollectum.domain.hit import Hit
 from recollectum.domain.memory import Kind
+from recollectum.recall import pipeline
+from recollectum.recall.calibration import find_calibration
+from recollectum.recall.wishes import KIND_WEIGHT
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
@@ -44,6 +47,8 @@ def test_a_preference_is_lifted_for_a_request(vault: Vault) -> None:
     vault.memories.save(WISH, kind=Kind.PREFERENCE)
     assert [hit.text for hit in _hits(vault, REQUEST)].index(WISH) < before
     assert _lifted(vault, REQUEST) == [WISH]
+    reasons = next(hit for hit in _hits(vault, REQUEST) if hit.text == WISH).reasons
+    assert dict(reasons.added)["wish"] == KIND_WEIGHT
 
 
 def test_a_question_lifts_nothing(vault: Vault) -> None:
@@ -73,3 +78,13 @@ def test_a_filter_also_holds_for_wishes(vault: Vault) -> None:
     assert WISH in [hit.text for hit in _hits(vault, REQUEST)]
     assert WISH not in [hit.text for hit in vault.recall(REQUEST, limit=100, source="sessions")]
     assert WISH not in [hit.text for hit in vault.recall(REQUEST, limit=100, kind="fact")]
+
+
+def test_a_lifted_wish_changes_no_chance_that_the_vault_answers(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "find_calibration", lambda _: find_calibration(None))
+    vault.memories.save(WISH, kind=Kind.PREFERENCE)
+    lifted = _hits(vault, REQUEST)
+    monkeypatch.setattr(pipeline, "is_request", lambda _: False)
+    plain = _hits(vault, REQUEST)
+    assert [hit.text for hit in lifted] != [hit.text for hit in plain]
+    assert lifted[0].score == plain[0].score

@@ -169,7 +169,11 @@ def rerank(
         else find_calibration(ranking.pool.nearest.model if ranking.pool.nearest else None)
     )
     fused = [one.score for one in chosen.ranked]
-    scores = calibration.chances(evidence, fused) if calibration else list(map(to_unit_score, fused))
+    if calibration:
+        # What a wish gains changes its place, and not the chance that the vault answers.
+        scores = calibration.chances(evidence, [min(one, evidence.fused) for one in fused])
+    else:
+        scores = list(map(to_unit_score, fused))
     hits = _to_hits(question, ranking, chosen, scores)
     pool = ranking.pool
     return Shortlist(hits, pool.rung, question, pool.words, chosen.head, evidence=evidence, calibration=calibration)

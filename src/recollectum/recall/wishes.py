@@ -46,7 +46,7 @@ def lift_wishes(rows: Sequence[FusedScore], ranking: Ranking, details: Mapping[i
     }
     gains |= dict.fromkeys(_bearing(ranking), KIND_WEIGHT)
     lifted = [
-        one._replace(score=one.score + gain, added=(*one.added, ("wish", 0 * gain)))
+        one._replace(score=one.score + gain, added=(*one.added, ("wish", gain)))
         if (gain := gains.get(one.number))
         else one
         for one in rows

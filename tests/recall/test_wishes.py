@@ -8,7 +8,7 @@ import pytest
 from recollectum.domain.hit import Hit
 from recollectum.domain.memory import Kind
 from recollectum.recall import pipeline
-from recollectum.recall.calibration import find_calibration
+from recollectum.recall.calibration import Calibration, find_calibration
 from recollectum.recall.wishes import KIND_WEIGHT
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
@@ -80,11 +80,20 @@ def test_a_filter_also_holds_for_wishes(vault: Vault) -> None:
     assert WISH not in [hit.text for hit in vault.recall(REQUEST, limit=100, kind="fact")]
 
 
+def _by_words(_model: str | None) -> Calibration | None:
+    """Return the calibration of search by words: the scripted embedder was never measured."""
+    return find_calibration(None)
+
+
+def _no_request(_text: str) -> bool:
+    return False
+
+
 def test_a_lifted_wish_changes_no_chance_that_the_vault_answers(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "find_calibration", lambda _: find_calibration(None))
+    monkeypatch.setattr(pipeline, "find_calibration", _by_words)
     vault.memories.save(WISH, kind=Kind.PREFERENCE)
     lifted = _hits(vault, REQUEST)
-    monkeypatch.setattr(pipeline, "is_request", lambda _: False)
+    monkeypatch.setattr(pipeline, "is_request", _no_request)
     plain = _hits(vault, REQUEST)
     assert [hit.text for hit in lifted] != [hit.text for hit in plain]
     assert lifted[0].score == plain[0].score

@@ -1,4 +1,4 @@
-"""A proxy before a PostgreSQL server that cuts a connection in the middle of a COMMIT."""
+"""A proxy before a PostgreSQL server that counts round trips, and cuts a connection in the middle of a COMMIT."""
 
 import socket
 import threading
@@ -18,6 +18,12 @@ class CuttingProxy:
 
     def __init__(self, folder: Path, server: Path) -> None:
         self.cuts: str = ""
+        #: How often a client sent a statement and waited for the answer.
+        self.trips = 0
+        #: How often it began or ended a transaction.
+        self.frames = 0
+        #: The connections whose client waits for an answer.
+        self._waiting: set[socket.socket] = set()
         self._server = server
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(folder / _FILE))
@@ -47,6 +53,7 @@ class CuttingProxy:
                 if b"COMMIT\0" in data and self.cuts == "there":
                     self._cut(client, server)
                     return
+                self._count(client, data)
                 server.sendall(data)
             server.shutdown(socket.SHUT_WR)
 
@@ -56,8 +63,18 @@ class CuttingProxy:
                 if b"COMMIT\0" in data and self.cuts == "back":
                     self._cut(client, server)
                     return
+                self._waiting.discard(client)
                 client.sendall(data)
             client.shutdown(socket.SHUT_WR)
+
+    def _count(self, client: socket.socket, data: bytes) -> None:
+        if client in self._waiting:
+            return
+        self._waiting.add(client)
+        if data.startswith(b"Q") and data[5:].startswith((b"BEGIN", b"COMMIT", b"ROLLBACK")):
+            self.frames += 1
+        else:
+            self.trips += 1
 
     def _cut(self, *sockets: socket.socket) -> None:
         self.cuts = ""

@@ -1,0 +1,112 @@
+"""With the application's password nobody gets more than the rows of the vault that is set."""
+
+from pathlib import Path
+
+import pytest
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import StorageError
+from recollectum.storage.postgres import scopes
+from recollectum.storage.postgres.scopes import vault_scope
+from tests.plugins.postgres import PostgresDatabase
+from tests.storage.postgres.engines import administer, engine_of, vault_of
+from tests.storage.postgres.strangers import PROBES, fill, leaks, stranger
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_stranger_gets_nothing(postgres: PostgresDatabase, tmp_path: Path, probe: str) -> None:
+    ann, bob = fill(engine_of(tmp_path, postgres.url()))
+    administer(postgres, "ANALYZE")
+    with stranger(postgres) as she:
+        assert not list(PROBES[probe](she, ann, bob))
+
+
+#: Changes of the schema that would let somebody see or change too much, or break it.
+MUTANTS = {
+    "the policy is gone": "DROP POLICY own_vault ON recollectum.meta",
+    "row-level security is off": "ALTER TABLE recollectum.meta DISABLE ROW LEVEL SECURITY",
+    "it is not forced": "ALTER TABLE recollectum.meta NO FORCE ROW LEVEL SECURITY",
+    "new rows are not checked": "ALTER POLICY own_vault ON recollectum.meta WITH CHECK (true)",
+    "old rows are not checked": "ALTER POLICY own_vault ON recollectum.meta USING (true)",
+    "an unset vault is no error": (
+        "ALTER POLICY own_vault ON recollectum.meta "
+        "USING (vault = nullif(current_setting('recollectum.vault', true), '')::bigint)"
+    ),
+    "a second policy admits everything": "CREATE POLICY other ON recollectum.meta USING (true)",
+    "the default is gone": "ALTER TABLE recollectum.meta ALTER COLUMN vault DROP DEFAULT",
+    "TRUNCATE is granted": "GRANT TRUNCATE ON recollectum.meta TO recollectum_application",
+    "the schema may be changed": "GRANT CREATE ON SCHEMA recollectum TO recollectum_application",
+    "temporary tables are granted": "DO $$ BEGIN EXECUTE format('GRANT TEMP ON DATABASE %I TO PUBLIC', "
+    "current_database()); END $$",
+    "the application may become the owner": "GRANT recollectum_owner TO recollectum_test_application",
+    "the migrations may be written": "GRANT INSERT ON recollectum.migrations TO recollectum_application",
+}
+_MEND = {"the application may become the owner": "REVOKE recollectum_owner FROM recollectum_test_application"}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_weaker_schema_is_noticed(postgres: PostgresDatabase, tmp_path: Path, mutant: str) -> None:
+    ann, bob = fill(engine_of(tmp_path, postgres.url()))
+    administer(postgres, MUTANTS[mutant])
+    try:
+        assert leaks(postgres, ann, bob)
+    finally:
+        if mutant in _MEND:
+            # A membership is the server's, not the database's.
+            administer(postgres, _MEND[mutant])
+
+
+def test_a_policy_through_an_immutable_function_is_noticed(postgres: PostgresDatabase, tmp_path: Path) -> None:
+    ann, bob = fill(engine_of(tmp_path, postgres.url()))
+    administer(
+        postgres,
+        "CREATE FUNCTION recollectum.own() RETURNS bigint LANGUAGE sql IMMUTABLE "
+        "AS $$ SELECT current_setting('recollectum.vault')::bigint $$",
+    )
+    administer(postgres, "GRANT EXECUTE ON FUNCTION recollectum.own() TO PUBLIC")
+    administer(postgres, "ALTER POLICY own_vault ON recollectum.meta USING (vault = recollectum.own())")
+    assert leaks(postgres, ann, bob)
+
+
+def _left_on(postgres: PostgresDatabase, folder: Path) -> list[object]:
+    """What a transaction leaves set on its connection for the next client."""
+    engine = engine_of(folder, postgres.url(), connections=1)
+    with vault_of(engine) as vault:
+        vault.read(lambda tx: tx.state)
+        with engine.pool.taken() as connection:
+            return [connection.execute("SELECT current_setting('recollectum.vault', true)").fetchall()[0][0]]
+
+
+def test_a_vault_is_set_for_one_transaction(postgres: PostgresDatabase, tmp_path: Path) -> None:
+    assert _left_on(postgres, tmp_path) == [""]
+
+
+def test_a_vault_that_is_set_for_the_connection_is_noticed(
+    postgres: PostgresDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recollectum.storage.postgres import engine
+
+    def session_wide(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> scopes.DatabaseScope:
+        from dataclasses import replace
+
+        scope = vault_scope(vault, place, lock_ms=lock_ms, statement_ms=statement_ms)
+        return replace(scope, read=scope.read.replace(b"SET LOCAL recollectum", b"SET recollectum"))
+
+    monkeypatch.setattr(engine, "vault_scope", session_wide)
+    assert _left_on(postgres, tmp_path) != [""]
+
+
+def test_a_connection_that_comes_back_in_a_transaction_is_cleaned(postgres: PostgresDatabase, tmp_path: Path) -> None:
+    engine = engine_of(tmp_path, postgres.url(), connections=1)
+    ann, _ = fill(engine)
+    with vault_of(engine, Owner.parse("user:cleo")) as vault:
+        with engine.pool.taken() as connection:
+            connection.execute("BEGIN")
+            connection.execute(f"SET LOCAL recollectum.vault = '{ann:d}'".encode())
+        with engine.pool.taken() as connection:
+            assert connection.info.transaction_status == 0
+            with pytest.raises(Exception, match=r"bigint|recollectum"):
+                connection.execute("SELECT value FROM recollectum.meta")
+        with pytest.raises(StorageError):
+            vault.read(lambda tx: tx.rows("SELECT 1 FROM nothing", {}))
+        assert vault.read(lambda tx: tx.rows("SELECT count(*) FROM meta WHERE name = 'note'", {})) == [(0,)]

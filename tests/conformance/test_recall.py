@@ -14,12 +14,12 @@ from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, lay_home, open_home, quick_folder
 
 
-@pytest.fixture(params=["off", "auto"])
-def vault(request: pytest.FixtureRequest) -> Iterator[Vault]:
+@pytest.fixture
+def vault(engine_settings: dict[str, object]) -> Iterator[Vault]:
     with quick_folder() as place:
-        if request.param == "off":
+        if engine_settings == {"encryption": "off"}:
             lay_home(place)
-        with open_home(place, Turning(), encryption=request.param) as home:
+        with open_home(place, Turning(), settings=engine_settings) as home:
             yield home.vault("user:alice")
 
 

@@ -10,7 +10,8 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, LiteralString, cast
@@ -102,7 +103,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresDatabase]:
     """A fresh database on one server."""
-    server = server_of(str(request.param))
+    with database_on(str(request.param)) as made:
+        yield made
+
+
+@contextmanager
+def database_on(version: str) -> Generator[PostgresDatabase]:
+    """Make a fresh database on one of the available servers, and drop it at the end of the block."""
+    server = server_of(version)
     made = PostgresDatabase(server, f"rt_{secrets.token_hex(8)}")
     _administer(server, f"CREATE DATABASE {made.name} TEMPLATE {_template(server)}")
     try:

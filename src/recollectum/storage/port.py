@@ -91,6 +91,16 @@ class Tx(Protocol):
         ...
 
     @property
+    def page_rows(self) -> int:
+        """Return how many rows to fetch at once where a whole table is read: more where each page is a round trip."""
+        ...
+
+    @property
+    def has_seals(self) -> bool:
+        """Return whether a checksum of each row is kept beside it; not where the server checks its pages."""
+        ...
+
+    @property
     def reads_texts(self) -> bool:
         """Return whether a statement can look into a text; not where texts are encrypted before they are sent.
 

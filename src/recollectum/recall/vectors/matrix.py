@@ -28,8 +28,6 @@ _MOST_SIGNED = 2_000_000
 #: One deleted row in this many may stay in memory before all rows are loaded again.
 _STALE_SHARE = 10
 _LEAST_ROOM = 1024
-#: Rows fetched at once: so few that they take little memory beside the matrix.
-_PAGE = 512
 
 
 class VectorMatrix:
@@ -144,9 +142,11 @@ class VectorMatrix:
             self._count = self._lists.grouped
         # All vectors are as many pages as the cache has, or more: they must not evict what the next questions read.
         with tx.reading_once() if self._last == 0 else nullcontext():
-            while page := vectors.after(tx, self.generation, self._last, _PAGE):
+            while page := vectors.after(tx, self.generation, self._last, tx.page_rows):
                 self._append(page)
                 self._last = page[-1][0]
+                if len(page) < tx.page_rows:
+                    break
 
     def _append(self, page: list[Row]) -> None:
         import numpy as np  # noqa: PLC0415

@@ -54,6 +54,7 @@ class PostgresDatabase:
     def erase_remains(self) -> bool:
         """Return False: dead rows are the server's, and stay until it vacuums."""
         self._check_open()
+        self._context.forget_tokens()
         return False
 
     def close(self) -> None:

@@ -30,6 +30,11 @@ class TransactionContext:
         """Return how many bytes the tokens take in memory."""
         return self._tokens.held_bytes if self._tokens else 0
 
+    def forget_tokens(self) -> None:
+        """Forget the tokens in memory, so that those of deleted rows are gone too."""
+        if self._tokens:
+            self._tokens.clear()
+
     @property
     def tokens(self) -> "TokenCache":
         """Return the tokens of the vault, which are read when the first question is asked."""
@@ -46,6 +51,9 @@ class PostgresTx:
 
     #: Nothing is encrypted yet before it is sent.
     reads_texts = True
+    #: The server checks its own pages.
+    has_seals = False
+    page_rows = 4096
 
     def __init__(self, connection: Connected, context: TransactionContext, changes: int, *, writes: bool) -> None:
         self._connection = connection

@@ -46,6 +46,9 @@ class SqliteTx:
 
     #: A vault is encrypted page by page, below the statements.
     reads_texts = True
+    has_seals = True
+    #: So few that they take little memory beside what they become, and stay in the processor's cache.
+    page_rows = 512
 
     def __init__(self, connection: apsw.Connection, lengths: DocumentLengths | None = None) -> None:
         self._connection = connection

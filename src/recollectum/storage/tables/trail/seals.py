@@ -90,6 +90,8 @@ def damaged(tx: Tx) -> int:
 
     A row whose key has changed counts once: it has no seal, and its seal has no row.
     """
+    if not tx.has_seals:
+        return 0
     found = len(changed(tx))
     if not found and are_whole(tx) and not tx.rows(_SURPLUS, {})[0][0]:
         # Each row has its seal, and no seal is left over.

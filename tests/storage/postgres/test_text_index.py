@@ -10,6 +10,7 @@ from recollectum.storage.postgres.engine import PostgresEngine
 from recollectum.storage.postgres.full_text import token_cache
 from recollectum.text.terms.analyser import Phrase
 from tests.plugins.postgres import PostgresDatabase
+from tests.storage.postgres.cutting_proxy import proxied
 from tests.storage.postgres.engines import ANN, BOB, administer, engine_of, vault_of
 from tests.storage.sqlite.text_indexes import scored
 
@@ -145,3 +146,17 @@ def test_the_tokens_in_memory_are_counted_and_forgotten(vault: Database) -> None
     vault.erase_remains()
     assert vault.held_bytes == 0
     assert _found(vault, "1001") == [1001]
+
+
+def test_chunks_that_come_one_by_one_take_few_round_trips(postgres: PostgresDatabase, tmp_path: Path) -> None:
+    with proxied(postgres) as (proxy, url), vault_of(engine_of(tmp_path, url)) as vault:
+
+        def add(tx: Tx) -> None:
+            for number in range(1, 201):
+                tx.text.add([(number, "oak")])
+
+        vault.write(add)
+        proxy.trips = 0
+        vault.write(add)
+        assert proxy.trips <= 10
+        assert _found(vault, "oak") == list(range(1, 201))

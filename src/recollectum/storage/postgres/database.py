@@ -47,7 +47,9 @@ class PostgresDatabase:
     def write(self, work: Callable[[PostgresTx], T], *, frees: bool = False) -> T:  # noqa: ARG002 - there is no reserve
         """Run `work` in one durable transaction."""
         with self._transaction(self._scope.write) as (connection, begun):
-            done = work(self._tx(connection, begun, writes=True))
+            tx = self._tx(connection, begun, writes=True)
+            done = work(tx)
+            tx.flush()
             self._commit(connection, _text(begun, 1))
             return done
 

@@ -11,6 +11,7 @@ from recollectum.storage.postgres.connections.connection import Connected
 from recollectum.storage.postgres.statements import Statements
 
 if TYPE_CHECKING:
+    from recollectum.storage.postgres.full_text.text_index import PostgresTextIndex
     from recollectum.storage.postgres.full_text.token_cache import TokenCache
 
 _ENTER = "SELECT set_config('search_path', 'recollectum, pg_temp', true), set_config('recollectum.vault', :vault, true)"
@@ -61,7 +62,7 @@ class PostgresTx:
         self._context = context
         self._changes = changes
         self._writes = writes
-        self._text: TextIndex | None = None
+        self._text: PostgresTextIndex | None = None
 
     @property
     def state(self) -> Hashable:
@@ -97,6 +98,11 @@ class PostgresTx:
     def _execute(self, sql: str, params: Params) -> "Cursor[Row]":
         statement = self._context.statements.find(self._connection, sql)
         return self._cursor.execute(statement.sent, statement.values(params), binary=True)
+
+    def flush(self) -> None:
+        """Send what is still to be sent, before the transaction is committed."""
+        if self._text:
+            self._text.flush()
 
     def entered(self, context: TransactionContext) -> "PostgresTx":
         """Go on in a new vault with a transaction of the catalog, and return the transaction as the vault's."""

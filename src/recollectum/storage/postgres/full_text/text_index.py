@@ -22,6 +22,8 @@ _REMOVE = """
      WHERE terms IS NOT NULL AND number IN (SELECT value FROM numbers(:numbers))
 """
 _COUNT = "SELECT count(*) FROM search WHERE terms IS NOT NULL"
+#: So many rows are sent at once; a multiple of those of one statement.
+_MOST_UNSENT = 512
 
 
 class _Tx(Protocol):
@@ -44,17 +46,28 @@ class PostgresTextIndex:
         self._changes = changes
         self._writes = writes
         self._lists: TokenLists | None = None
+        #: The rows that were added and not yet sent: many chunks take one statement, also if they come one by one.
+        self._unsent: dict[int, bytes] = {}
+        self._known: dict[str, int] = {}
 
     def add(self, entries: Iterable[tuple[int, str]]) -> None:
-        """Index the terms of each numbered chunk."""
-        self._lists, known = None, dict[str, int]()
-        rows = ((number, self._changes, pack_tokens(terms, known)) for number, terms in entries)
+        """Index the terms of each numbered chunk; the rows are sent with `flush` at the latest."""
+        self._lists = None
+        self._unsent.update((number, pack_tokens(terms, self._known)) for number, terms in entries)
+        if len(self._unsent) >= _MOST_UNSENT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the rows that were added; the transaction calls it before it is committed."""
+        rows = ((number, self._changes, terms) for number, terms in self._unsent.items())
         for listed, params in values_of(("number", "stamp", "terms"), rows):
             self._tx.run(_ADD.format(rows=listed), params)
+        self._unsent.clear()
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Remove these chunks from the index."""
         self._lists = None
+        self.flush()
         if gone := [*numbers]:
             self._tx.run(_REMOVE, {"stamp": self._changes, "numbers": json.dumps(gone)})
 
@@ -64,6 +77,7 @@ class PostgresTextIndex:
         With `among` return at least all of these chunks that do.
         """
         if self._lists is None:
+            self.flush()
             find = self._cache.uncommitted if self._writes else self._cache.committed
             self._lists = find(self._tx, self._changes)
         return self._lists.matches(phrases, among)
@@ -79,4 +93,5 @@ class PostgresTextIndex:
 
     def count(self) -> int:
         """Return the number of indexed chunks."""
+        self.flush()
         return self._tx.rows(_COUNT, {})[0][0]

@@ -58,7 +58,16 @@ def test_a_question_lifts_nothing(vault: Vault) -> None:
 
 def test_a_preference_about_something_else_is_not_lifted(vault: Vault) -> None:
     vault.memories.save("opera bores me", kind=Kind.PREFERENCE)
-    assert _lifted(vault, REQUEST) == []
+    vault.memories.save("I never go to the opera with Ann", kind=Kind.FACT)
+    assert _lifted(vault, REQUEST) == ["I never go to the opera with Ann"]
+
+
+def test_nearness_and_not_its_words_lifts_a_memory_that_is_a_wish_by_its_kind(vault: Vault) -> None:
+    vault.memories.save_many(
+        [Draft(content=f"Ann, a journey by car at {hour} tires me", kind=Kind.PREFERENCE) for hour in "abc"]
+    )
+    vault.memories.save("I never go to the opera with Ann", kind=Kind.PREFERENCE)
+    assert "I never go to the opera with Ann" not in _lifted(vault, REQUEST)
 
 
 def test_what_a_tool_or_an_assistant_says_is_never_lifted(vault: Vault) -> None:

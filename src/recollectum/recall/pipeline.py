@@ -131,7 +131,7 @@ def gather(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None, size: 
     matches, words = find_by_words(tx, question.sought, question.within, size)
     near = find_by_vector(tx, question.within, nearest, size)
     timely = find_by_time(tx, question.times, nearest, size // 2)
-    return CandidatePool(matches, near, timely, words, nearest, size, find_wishes(tx, question, nearest))
+    return CandidatePool(matches, near, timely, words, nearest, size, *find_wishes(tx, question, nearest))
 
 
 def rank(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:

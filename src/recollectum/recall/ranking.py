@@ -1,6 +1,7 @@
 """Ranks the candidates of all arms by z-score fusion, and detects an arm that returned too few."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.message import Role
@@ -59,6 +60,8 @@ class CandidatePool:
     size: int
     #: The memories of wishes that are nearest to a request.
     wishes: Sequence[int] = ()
+    #: All memories that are wishes by their kind.
+    declared: AbstractSet[int] = frozenset()
 
     @property
     def rung(self) -> SearchMode:

@@ -1,6 +1,7 @@
 """Finds the standing wishes that bear on a request, such as "I prefer trains", and lifts them in its answer."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from recollectum.domain.memory import Kind
 from recollectum.domain.message import Role
@@ -29,20 +30,26 @@ _MOST_CANDIDATES = 12
 WISH_HEAD = 60
 
 
-def find_wishes(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None) -> list[int]:
-    """Return the memories of wishes that are nearest to a request, nearest first; none for a question."""
+def find_wishes(
+    tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None
+) -> tuple[Sequence[int], AbstractSet[int]]:
+    """Return the memories of wishes that are nearest to a request, nearest first, and all that were compared."""
     if not question.request or nearest is None:
-        return []
+        return (), frozenset()
     wishes = search.of_kinds(tx, _KINDS, _MOST_COMPARED)
-    return nearest.best(_MOST_CANDIDATES, wishes) if wishes else []
+    found = nearest.best(_MOST_CANDIDATES, wishes) if wishes else []
+    # What a filter excludes must not become a candidate: all candidates together make the scale of the scores.
+    return list(question.within.evidence(found)) if question.within.filtered else found, wishes
 
 
 def lift_wishes(rows: Sequence[FusedScore], ranking: Ranking, details: Mapping[int, ChunkDetail]) -> list[FusedScore]:
     """Return the rows, best first, with what wishes gain; `details` has the texts of the rows whose words are read."""
+    declared = ranking.pool.declared
     gains = {
         number: WISH_WEIGHT
         for number, found in details.items()
-        if _may_be_own(ranking.known[number]) and may_state_wish(found.text)
+        # Of memories whose kind says that they are wishes, nearness alone decides.
+        if number not in declared and _may_be_own(ranking.known[number]) and may_state_wish(found.text)
     }
     gains |= dict.fromkeys(_bearing(ranking), KIND_WEIGHT)
     lifted = [

@@ -1,4 +1,4 @@
-"""Runs a test once for each engine: SQLite, encrypted and not, and every PostgreSQL server that this machine has."""
+"""Runs a test once for each engine: SQLite and every PostgreSQL server of this machine, encrypted and not."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,15 @@ from tests.plugins.postgres import available, database_on
 
 #: The settings of each kind of SQLite home.
 _SQLITE: dict[str, dict[str, object]] = {"sqlite": {"encryption": "off"}, "encrypted": {"encryption": "auto"}}
-_SERVER = "postgres-"
+_SERVER, _PLAIN = "postgres-", "-plain"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a test that asks for an engine each of them."""
     if "engine_settings" in metafunc.fixturenames:
-        engines = [*_SQLITE, *(f"{_SERVER}{version}" for version in available())]
+        servers = [f"{_SERVER}{version}" for version in available()]
+        # Without encryption the tables are the same: one server is enough.
+        engines = [*_SQLITE, *servers, *(one + _PLAIN for one in servers[-1:])]
         metafunc.parametrize("engine_settings", engines, indirect=True)
 
 
@@ -33,5 +35,6 @@ def engine_settings(request: pytest.FixtureRequest) -> Iterator[dict[str, object
     if engine in _SQLITE:
         yield _SQLITE[engine]
         return
-    with database_on(engine.removeprefix(_SERVER)) as database:
-        yield {"encryption": "off", "storage.url": database.url()}
+    encryption = "off" if engine.endswith(_PLAIN) else "auto"
+    with database_on(engine.removeprefix(_SERVER).removesuffix(_PLAIN)) as database:
+        yield {"encryption": encryption, "storage.url": database.url()}

@@ -59,7 +59,7 @@ def _sleep(tx: Tx) -> None:
 
 
 def test_a_statement_that_takes_too_long(postgres: PostgresDatabase, tmp_path: Path) -> None:
-    engine = engine_of(tmp_path, postgres.url(), statement_timeout_seconds=0.2)
+    engine = engine_of(tmp_path, postgres.url(), statement_timeout_seconds=2)
     with vault_of(engine) as vault:
         with pytest.raises(Busy, match="statement_timeout_seconds"):
             vault.read(_sleep)

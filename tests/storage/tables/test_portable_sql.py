@@ -51,6 +51,11 @@ def statements() -> Iterator[tuple[str, str]]:
                     yield f"{found.name.removeprefix(tables.__name__ + '.')}.{name}{place}", text
 
 
+def family_of(name: str) -> str:
+    """The kind of database that a statement is for."""
+    return CATALOG if name.startswith(("catalog.", "erasure.erased.", "erasure.receipts.")) else VAULT
+
+
 def _texts(value: object) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield "", value
@@ -172,8 +177,7 @@ def test_sqlite_reads_every_statement(tmp_path: Path) -> None:
         for name, sql in statements():
             if "{" in sql:
                 continue
-            family = CATALOG if name.startswith(("catalog.", "erasure.erased.", "erasure.receipts.")) else VAULT
-            connections[family].on_connection(lambda connection, sql=sql: _explained(connection, sql))
+            connections[family_of(name)].on_connection(lambda connection, sql=sql: _explained(connection, sql))
     finally:
         for database in connections.values():
             database.close()

@@ -11,7 +11,7 @@ from recollectum.domain.records import dataclass
 
 #: A text in quotes or a comment, which stay as they are; a cast; or a parameter.
 _PARTS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|::|:([A-Za-z_]\w*)")
-#: A value that other engines encrypt is a text here, until this one does.
+#: The type of what is encrypted; the server calls it otherwise.
 _BLOB = re.compile(r"\bAS BLOB\)")
 _CONFLICT = re.compile(r"\bON CONFLICT \(")
 
@@ -36,7 +36,7 @@ def to_postgres(sql: str, *, in_vault: bool) -> PostgresSql:
         name: str | None = found[1]
         return found[0] if name is None else f"${numbers.setdefault(name, len(numbers) + 1)}"
 
-    text = _BLOB.sub("AS text)", _PARTS.sub(numbered, sql))
+    text = _BLOB.sub("AS bytea)", _PARTS.sub(numbered, sql))
     if in_vault:
         text = _CONFLICT.sub("ON CONFLICT (vault, ", text)
     return PostgresSql(text, tuple(numbers))

@@ -20,6 +20,7 @@ from recollectum.storage.postgres.connections.rights import check_rights
 from recollectum.storage.postgres.database import PostgresDatabase
 from recollectum.storage.postgres.migrate import pending
 from recollectum.storage.postgres.scopes import DatabaseScope, catalog_scope, vault_scope
+from recollectum.storage.postgres.sealing import values_under
 from recollectum.storage.postgres.statements import Statements
 from recollectum.storage.postgres.transaction import PostgresTx, TransactionContext
 from recollectum.storage.tables.trail import meta as table
@@ -78,8 +79,7 @@ class PostgresEngine:
 
     def open_catalog(self, key: bytes | None) -> PostgresDatabase:
         """Return the existing catalog, at this program's schema."""
-        _refuse_key(key)
-        database = self._open(self._catalog_scope)
+        database = self._open(self._catalog_scope, key)
         try:
             self._check_schema()
         except BaseException:
@@ -89,11 +89,11 @@ class PostgresEngine:
 
     def create_vault(self, vault_id: str, owner: Owner, key: bytes | None, meta: Mapping[str, str]) -> None:
         """Create a vault that records its owner, with these first rows of its meta table."""
-        _refuse_key(key)
         catalog = self._open(self._catalog_scope)
 
         def create(tx: PostgresTx) -> None:
-            inside = tx.entered(TransactionContext(vault_rows.add(tx, vault_id), self._statements[VAULT]))
+            made = TransactionContext(vault_rows.add(tx, vault_id), self._statements[VAULT], values_under(key))
+            inside = tx.entered(made)
             for name, value in {**meta, _OWNER: str(owner)}.items():
                 table.save(inside, name, value)
 
@@ -104,8 +104,7 @@ class PostgresEngine:
 
     def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> PostgresDatabase:
         """Open an existing vault of this owner: a lost one is not replaced, and a swapped one is refused."""
-        _refuse_key(key)
-        database = self._open_unchecked(vault_id)
+        database = self._open_unchecked(vault_id, key)
         try:
             found = database.read(lambda tx: table.find(tx, _OWNER))
         except BaseException:
@@ -165,18 +164,19 @@ class PostgresEngine:
         found = self._in_catalog(lambda tx: vault_rows.changes(tx, wanted))
         return {vault_id: str(found.get(vault_id, "")) for vault_id in wanted}
 
-    def _open_unchecked(self, vault_id: str) -> PostgresDatabase:
+    def _open_unchecked(self, vault_id: str, key: bytes | None) -> PostgresDatabase:
         words = self._words(vault_id)
         vault = self._in_catalog(lambda tx: vault_rows.find(tx, vault_id))
         if vault is None:
             raise StorageError(f"{words} is missing; restore it from a backup, nothing was created in its place")
-        return self._open(self._vault_scope(vault, words))
+        return self._open(self._vault_scope(vault, words), key)
 
     def _words(self, vault_id: str) -> str:
         return f"the vault {vault_id} in {self.pool.place}"
 
-    def _open(self, scope: DatabaseScope) -> PostgresDatabase:
-        return PostgresDatabase(self.pool, scope, TransactionContext(scope.vault, self._statements[scope.family]))
+    def _open(self, scope: DatabaseScope, key: bytes | None = None) -> PostgresDatabase:
+        context = TransactionContext(scope.vault, self._statements[scope.family], values_under(key))
+        return PostgresDatabase(self.pool, scope, context)
 
     def _in_catalog(self, work: Callable[[Tx], T]) -> T:
         database = self._open(self._catalog_scope)
@@ -193,10 +193,3 @@ class PostgresEngine:
                 f"{self.pool.place} lacks the schema of this program ({due[0].label}); "
                 "run `recollectum upgrade` with the migrator's address in storage.url"
             )
-
-
-def _refuse_key(key: bytes | None) -> None:
-    if key is not None:
-        raise StorageError(
-            "vaults on PostgreSQL cannot be encrypted yet; set encryption to off, or leave storage.url empty"
-        )

@@ -8,6 +8,15 @@ from recollectum.domain.records import dataclass
 from recollectum.storage.engine import CATALOG, VAULT
 from recollectum.storage.postgres.migrate import PATHS
 
+#: How the server plans. A plan is made once for all vaults, and the statistics are those of the largest: without these,
+#: a vault that holds most of a table makes the server read all of it, also for one row of a small vault.
+PLANNING = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "random_page_cost": "1.1",
+}
 #: A write waits for its turn at a row; what it reads after that is what the last writer wrote.
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -62,5 +71,5 @@ def _limits(family: str, vault: str, lock_ms: int, statement_ms: int) -> str:
     return (
         f"SET LOCAL search_path = {PATHS[family]}; SET LOCAL recollectum.vault = '{vault}'; "
         f"SET LOCAL lock_timeout = {lock_ms:d}; SET LOCAL statement_timeout = {statement_ms:d}; "
-        "SET LOCAL plan_cache_mode = force_generic_plan"
+        + "; ".join(f"SET LOCAL {name} = {value}" for name, value in PLANNING.items())
     )

@@ -1,9 +1,11 @@
 """Learns the types of a statement's parameters and results from the server, once for each statement.
 
-The types decide how a value is sent. Nothing here reads the SQL itself: the schema says which columns are which.
+The types decide how a value is sent, and whether it is encrypted before: see `sealing`. Nothing here reads the SQL
+itself: the schema says which columns are which.
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from psycopg import Connection, generators, pq
@@ -11,12 +13,22 @@ from psycopg.errors import error_from_result
 from psycopg.types.numeric import Int4
 
 from recollectum.domain.records import dataclass
-from recollectum.storage.port import Params, Value
+from recollectum.storage.port import Params, Row, Value
 from recollectum.storage.postgres.dialect import PostgresSql, to_postgres
+from recollectum.storage.postgres.sealing import PlainValues
 
-_INT8, _INT2, _INT4, _FLOAT8 = 20, 21, 23, 701
-Convert = Callable[[Any], Any]
-_CONVERTED: dict[int, Convert] = {_INT8: int, _INT4: Int4, _INT2: Int4, _FLOAT8: float}
+_INT8, _INT2, _INT4, _FLOAT8, _BYTES, _LIST_OF_BYTES = 20, 21, 23, 701, 17, 1001
+#: The types that a schema adds have higher numbers; ours add one, `sealed`.
+_LAST_BUILT_IN = 16383
+Convert = Callable[[Any, PlainValues], Any]
+_CONVERTED: dict[int, Convert] = {
+    _INT8: lambda value, _: int(value),
+    _INT4: lambda value, _: Int4(value),
+    _INT2: lambda value, _: Int4(value),
+    _FLOAT8: lambda value, _: float(value),
+    _BYTES: lambda value, sealing: sealing.seal_equal(value),
+    _LIST_OF_BYTES: lambda value, sealing: [sealing.seal_equal(one) for one in json.loads(value)],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +38,24 @@ class Statement:
     sent: bytes
     names: tuple[str, ...]
     converts: tuple[Convert | None, ...]
+    #: The places of the results that were sealed.
+    sealed: tuple[int, ...]
 
-    def values(self, params: Params) -> list[Value]:
-        """Return the values of the parameters, in the order of their numbers."""
+    def values(self, params: Params, sealing: PlainValues) -> list[Value]:
+        """Return the values of the parameters as they are sent, in the order of their numbers."""
         pairs = zip(self.names, self.converts, strict=True)
-        return [_converted(params[name], convert) for name, convert in pairs]
+        return [_converted(params[name], convert, sealing) for name, convert in pairs]
+
+    def unsealed(self, rows: Iterable[Row], sealing: PlainValues) -> list[Row]:
+        """Return the rows of a result with their values decrypted."""
+        return [self._unsealed(row, sealing) for row in rows]
+
+    def _unsealed(self, row: Row, sealing: PlainValues) -> Row:
+        values = list(row)
+        for place in self.sealed:
+            if values[place] is not None:
+                values[place] = sealing.unseal(values[place])
+        return tuple(values)
 
 
 class Statements:
@@ -44,15 +69,35 @@ class Statements:
         """Return a statement of the portable subset, ready to be sent."""
         found = self._known.get(sql)
         if found is None:
-            found = self._known[sql] = _described(connection, to_postgres(sql, in_vault=self._in_vault))
+            found = self._known[sql] = self._described(connection, sql)
         return found
 
+    def _described(self, connection: Connection[Any], sql: str) -> Statement:
+        translated = to_postgres(sql, in_vault=self._in_vault)
+        described = _describe(connection, translated)
+        types = [described.param_type(place) for place in range(described.nparams)]
+        results = [described.ftype(place) for place in range(described.nfields)]
+        return Statement(
+            translated.text.encode(),
+            translated.names,
+            tuple(_convert(one) for one in types),
+            tuple(place for place, one in enumerate(results) if one == _BYTES),
+        )
 
-def _converted(value: Value, convert: Convert | None) -> Any:  # noqa: ANN401 - what psycopg accepts
-    return value if convert is None or value is None else convert(value)
+
+def _convert(type_: int) -> Convert | None:
+    return _seal if type_ > _LAST_BUILT_IN else _CONVERTED.get(type_)
 
 
-def _described(connection: Connection[Any], sql: PostgresSql) -> Statement:
+def _seal(value: str | bytes, sealing: PlainValues) -> bytes:
+    return sealing.seal(value)
+
+
+def _converted(value: Value, convert: Convert | None, sealing: PlainValues) -> Any:  # noqa: ANN401 - what psycopg accepts
+    return value if convert is None or value is None else convert(value, sealing)
+
+
+def _describe(connection: Connection[Any], sql: PostgresSql) -> pq.abc.PGresult:
     server, sent = connection.pgconn, sql.text.encode()
     # The unnamed statement: it is replaced by the next one, and every pooler passes it on.
     _check(server.prepare(b"", sent))
@@ -60,8 +105,7 @@ def _described(connection: Connection[Any], sql: PostgresSql) -> Statement:
     server.send_describe_prepared(b"")
     described = connection.wait(generators.execute(server))[-1]
     _check(described)
-    types = [described.param_type(place) for place in range(described.nparams)]
-    return Statement(sent, sql.names, tuple(_CONVERTED.get(one) for one in types))
+    return described
 
 
 def _check(answer: pq.abc.PGresult) -> None:

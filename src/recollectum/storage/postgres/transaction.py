@@ -8,7 +8,8 @@ from psycopg import Cursor, RawCursor
 
 from recollectum.storage.port import Params, Row, TextIndex
 from recollectum.storage.postgres.connections.connection import Connected
-from recollectum.storage.postgres.statements import Statements
+from recollectum.storage.postgres.sealing import PlainValues
+from recollectum.storage.postgres.statements import Statement, Statements
 
 if TYPE_CHECKING:
     from recollectum.storage.postgres.full_text.text_index import PostgresTextIndex
@@ -18,12 +19,13 @@ _ENTER = "SELECT set_config('search_path', 'recollectum, pg_temp', true), set_co
 
 
 class TransactionContext:
-    """What the transactions of one open database share: its vault, its statements and its tokens in memory."""
+    """What the transactions of one open database share: its vault and key, its statements and its tokens in memory."""
 
-    def __init__(self, vault: int | None, statements: Statements) -> None:
+    def __init__(self, vault: int | None, statements: Statements, sealing: PlainValues) -> None:
         #: The number of the vault; None for the catalog.
         self.vault = vault
         self.statements = statements
+        self.sealing = sealing
         self._tokens: TokenCache | None = None
 
     @property
@@ -50,8 +52,8 @@ class TransactionContext:
 class PostgresTx:
     """One transaction. It sees `changes` changes of its database, its own among them if it writes."""
 
-    #: Nothing is encrypted yet before it is sent.
-    reads_texts = True
+    #: Texts are encrypted before they are sent.
+    reads_texts = False
     #: The server checks its own pages.
     has_seals = False
     page_rows = 4096
@@ -79,25 +81,27 @@ class PostgresTx:
             self._text = PostgresTextIndex(self, self._context.tokens, self._changes, writes=self._writes)
         return self._text
 
-    def hide(self, text: str) -> str:
-        """Return the text itself."""
-        return text
-
-    def show(self, hidden: str) -> str:
-        """Return the text itself."""
-        return hidden
-
     def rows(self, sql: str, params: Params) -> list[Row]:
         """Run a statement, and return its rows."""
-        return self._execute(sql, params).fetchall()
+        statement, rows = self._execute(sql, params)
+        return statement.unsealed(rows.fetchall(), self._context.sealing) if statement.sealed else rows.fetchall()
 
     def run(self, sql: str, params: Params) -> int:
         """Run a statement, and return the number of changed rows."""
-        return self._execute(sql, params).rowcount
+        return self._execute(sql, params)[1].rowcount
 
-    def _execute(self, sql: str, params: Params) -> "Cursor[Row]":
+    def hide(self, text: str) -> str:
+        """Return a stand-in for a text in a column that is not encrypted."""
+        return self._context.sealing.hide(text)
+
+    def show(self, hidden: str) -> str:
+        """Return the text that `hide` was given."""
+        return self._context.sealing.show(hidden)
+
+    def _execute(self, sql: str, params: Params) -> "tuple[Statement, Cursor[Row]]":
         statement = self._context.statements.find(self._connection, sql)
-        return self._cursor.execute(statement.sent, statement.values(params), binary=True)
+        values = statement.values(params, self._context.sealing)
+        return statement, self._cursor.execute(statement.sent, values, binary=True)
 
     def flush(self) -> None:
         """Send what is still to be sent, before the transaction is committed."""

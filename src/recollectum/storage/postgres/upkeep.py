@@ -52,7 +52,7 @@ class PostgresInspection:
 class PostgresUpkeep:
     """The vaults of one database; see `storage.engine.EngineUpkeep`."""
 
-    def __init__(self, engine: Engine, open_unchecked: Callable[[str], Database]) -> None:
+    def __init__(self, engine: Engine, open_unchecked: Callable[[str, bytes | None], Database]) -> None:
         self._engine = engine
         self._open = open_unchecked
 
@@ -92,7 +92,7 @@ class PostgresUpkeep:
     @contextmanager
     def inspect(self, vault_id: str, key: bytes | None) -> Generator[Inspection]:
         """Open one vault for inspection, without changing it."""
-        database = self._open(vault_id)
+        database = self._open(vault_id, key)
         try:
             yield PostgresInspection(database, lambda: self._engine.pending_steps(vault_id, key))
         finally:

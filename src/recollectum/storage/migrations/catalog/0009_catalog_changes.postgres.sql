@@ -1,6 +1,10 @@
 -- The catalog: who has a vault here, under which addresses, keys and grants, and how far each vault is. It holds no memory
 -- and no row-level security: a server asks it which vault a request is for.
 
+-- What is encrypted before it is sent, under the key of the catalog: `sealed` with a random nonce, `bytea` so that equal
+-- values are equal and can be compared.
+CREATE DOMAIN sealed AS bytea;
+
 CREATE TABLE counters (
     name text COLLATE "C" NOT NULL PRIMARY KEY,
     last bigint NOT NULL
@@ -59,16 +63,16 @@ CREATE TABLE vault_state (
 ) WITH (fillfactor = 70);
 
 CREATE TABLE tenants (
-    name           text COLLATE "C" NOT NULL,
+    name           bytea NOT NULL,
     created_at     bigint NOT NULL,
     retention_days text COLLATE "C" NOT NULL,
     PRIMARY KEY (name)
 );
 
 CREATE TABLE people (
-    owner      text COLLATE "C" NOT NULL,
-    skeleton   text COLLATE "C" NOT NULL,
-    tenant     text COLLATE "C" NOT NULL,
+    owner      bytea NOT NULL,
+    skeleton   bytea NOT NULL,
+    tenant     bytea NOT NULL,
     created_at bigint NOT NULL,
     PRIMARY KEY (owner),
     UNIQUE (skeleton),
@@ -76,14 +80,14 @@ CREATE TABLE people (
 );
 
 CREATE TABLE identities (
-    identity text COLLATE "C" NOT NULL,
-    owner    text COLLATE "C" NOT NULL,
+    identity bytea NOT NULL,
+    owner    bytea NOT NULL,
     PRIMARY KEY (identity),
     FOREIGN KEY (owner) REFERENCES people (owner) ON DELETE CASCADE
 );
 
 CREATE TABLE vaults (
-    owner      text COLLATE "C" NOT NULL,
+    owner      bytea NOT NULL,
     id         text COLLATE "C" NOT NULL,
     encrypted  bigint NOT NULL,
     created_at bigint NOT NULL,
@@ -94,7 +98,7 @@ CREATE TABLE vaults (
 CREATE TABLE api_keys (
     id          text COLLATE "C" NOT NULL,
     digest      bytea NOT NULL,
-    owner       text COLLATE "C" NOT NULL,
+    owner       bytea NOT NULL,
     permissions text COLLATE "C" NOT NULL,
     created_at  bigint NOT NULL,
     revoked_at  bigint,
@@ -106,8 +110,8 @@ CREATE TABLE api_keys (
 
 CREATE TABLE grants (
     id         text COLLATE "C" NOT NULL,
-    grantee    text COLLATE "C" NOT NULL,
-    owner      text COLLATE "C" NOT NULL,
+    grantee    bytea NOT NULL,
+    owner      bytea NOT NULL,
     permission text COLLATE "C" NOT NULL,
     scope      text COLLATE "C" NOT NULL,
     session_id text COLLATE "C",
@@ -118,12 +122,12 @@ CREATE TABLE grants (
 
 CREATE TABLE merges (
     id        text COLLATE "C" NOT NULL,
-    kept      text COLLATE "C" NOT NULL,
-    merged    text COLLATE "C" NOT NULL,
+    kept      bytea NOT NULL,
+    merged    bytea NOT NULL,
     merged_at bigint NOT NULL,
-    merged_by text COLLATE "C" NOT NULL,
+    merged_by bytea NOT NULL,
     undone_at bigint,
-    undone_by text COLLATE "C",
+    undone_by bytea,
     PRIMARY KEY (id),
     FOREIGN KEY (kept) REFERENCES people (owner) ON DELETE CASCADE,
     FOREIGN KEY (merged) REFERENCES people (owner) ON DELETE CASCADE
@@ -131,7 +135,7 @@ CREATE TABLE merges (
 
 CREATE TABLE merge_moves (
     merge_id text COLLATE "C" NOT NULL,
-    identity text COLLATE "C",
+    identity bytea,
     grant_id text COLLATE "C",
     key_id   text COLLATE "C",
     FOREIGN KEY (merge_id) REFERENCES merges (id) ON DELETE CASCADE,
@@ -143,7 +147,7 @@ CREATE TABLE merge_moves (
 
 CREATE TABLE erasure_secrets (
     name  text COLLATE "C" NOT NULL,
-    value bytea NOT NULL,
+    value sealed NOT NULL,
     PRIMARY KEY (name)
 );
 
@@ -157,12 +161,12 @@ CREATE TABLE erased (
 );
 
 CREATE TABLE departures (
-    person text COLLATE "C" NOT NULL,
+    person bytea NOT NULL,
     id     text COLLATE "C" NOT NULL,
     digest text COLLATE "C" NOT NULL,
-    by     text COLLATE "C" NOT NULL,
+    by     sealed NOT NULL,
     at     bigint NOT NULL,
-    vaults text COLLATE "C" NOT NULL,
+    vaults sealed NOT NULL,
     counts text COLLATE "C" NOT NULL,
     PRIMARY KEY (person),
     UNIQUE (id)
@@ -170,7 +174,7 @@ CREATE TABLE departures (
 
 CREATE TABLE key_owners (
     key_id text COLLATE "C" NOT NULL,
-    owner  text COLLATE "C" NOT NULL,
+    owner  bytea NOT NULL,
     PRIMARY KEY (key_id, owner),
     FOREIGN KEY (key_id) REFERENCES api_keys (id) ON DELETE CASCADE,
     FOREIGN KEY (owner) REFERENCES people (owner) ON DELETE CASCADE
@@ -178,10 +182,10 @@ CREATE TABLE key_owners (
 
 CREATE TABLE repeats (
     digest   bytea NOT NULL,
-    owner    text COLLATE "C" NOT NULL,
-    request  bytea NOT NULL,
+    owner    bytea NOT NULL,
+    request  sealed NOT NULL,
     begun_at bigint NOT NULL,
-    answer   text COLLATE "C",
+    answer   sealed,
     PRIMARY KEY (digest),
     FOREIGN KEY (owner) REFERENCES people (owner) ON DELETE CASCADE
 );
@@ -195,7 +199,7 @@ CREATE TABLE rounds (
     next_at       bigint NOT NULL,
     failures      bigint NOT NULL,
     counts        text COLLATE "C" NOT NULL,
-    trouble       text COLLATE "C",
+    trouble       sealed,
     seen          text COLLATE "C" NOT NULL,
     FOREIGN KEY (vault) REFERENCES vaults (id) ON DELETE CASCADE
 );
@@ -211,8 +215,8 @@ CREATE TABLE receipts (
     id        text COLLATE "C" NOT NULL,
     vault     bytea NOT NULL,
     state     text COLLATE "C" NOT NULL,
-    body      text COLLATE "C" NOT NULL,
-    signature bytea NOT NULL,
+    body      sealed NOT NULL,
+    signature sealed NOT NULL,
     PRIMARY KEY (id),
     CHECK (state IN ('pending', 'unverified', 'done', 'failed'))
 );
@@ -225,7 +229,7 @@ CREATE TABLE purge_samples (
 );
 
 CREATE TABLE backups_elsewhere (
-    place   text COLLATE "C" NOT NULL,
+    place   bytea NOT NULL,
     made_at bigint NOT NULL,
     vaults  text COLLATE "C" NOT NULL,
     PRIMARY KEY (place)

@@ -3,30 +3,35 @@
 
 -- The words of the portable subset that PostgreSQL has no function for.
 
+-- OFFSET 0 keeps the planner from merging a list into the statement: a cast is not leakproof, and under row-level security
+-- a comparison that contains one is never an index condition.
+
 CREATE FUNCTION texts(list text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT place - 1, member FROM jsonb_array_elements_text(list::jsonb) WITH ORDINALITY AS one (member, place)
+    SELECT place - 1, member FROM jsonb_array_elements_text(list::jsonb) WITH ORDINALITY AS one (member, place) OFFSET 0
 $$;
 
 CREATE FUNCTION numbers(list text) RETURNS TABLE (key bigint, value bigint) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT place - 1, member::bigint FROM jsonb_array_elements_text(list::jsonb) WITH ORDINALITY AS one (member, place)
+    SELECT place - 1, member::bigint
+      FROM jsonb_array_elements_text(list::jsonb) WITH ORDINALITY AS one (member, place) OFFSET 0
 $$;
 
 CREATE FUNCTION triples(list text) RETURNS TABLE (key bigint, first bigint, second bigint, third bigint)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT place - 1, (member ->> 0)::bigint, (member ->> 1)::bigint, (member ->> 2)::bigint
-      FROM jsonb_array_elements(list::jsonb) WITH ORDINALITY AS one (member, place)
+      FROM jsonb_array_elements(list::jsonb) WITH ORDINALITY AS one (member, place) OFFSET 0
 $$;
 
-CREATE FUNCTION names(list text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT place - 1, member FROM jsonb_array_elements_text(list::jsonb) WITH ORDINALITY AS one (member, place)
+-- What is encrypted before it is sent. The type of a column tells the engine how: `sealed` with a random nonce, `bytea` so
+-- that equal values are equal and can be compared. The server can look into neither.
+CREATE DOMAIN sealed AS bytea;
+
+CREATE FUNCTION names(list bytea[]) RETURNS TABLE (key bigint, value bytea) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT place - 1, member FROM unnest(list) WITH ORDINALITY AS one (member, place)
 $$;
 
-CREATE FUNCTION instr(text text, piece text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT strpos(text, piece)::bigint
-$$;
-
-CREATE FUNCTION piece(text text, start bigint, count bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT pg_catalog.substr(text, start::int, greatest(count, 0)::int)
+-- The whole: the engine cuts it when it is decrypted.
+CREATE FUNCTION piece(whole bytea, start bigint, count bigint) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT whole
 $$;
 
 -- Numbers: dense in each vault, from 1, and never used again. A sequence would have gaps and show how much others write.
@@ -92,24 +97,24 @@ $$;
 CREATE TABLE meta (
     vault bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     name  text COLLATE "C" NOT NULL,
-    value text COLLATE "C" NOT NULL,
+    value sealed NOT NULL,
     PRIMARY KEY (vault, name)
 );
 
 CREATE TABLE sessions (
     vault          bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     id             text COLLATE "C" NOT NULL,
-    key            text COLLATE "C" NOT NULL,
+    key            bytea NOT NULL,
     created_at     bigint NOT NULL,
     updated_at     bigint NOT NULL,
     ended_at       bigint,
-    title          text COLLATE "C",
-    summary        text COLLATE "C",
-    project        text COLLATE "C",
+    title          sealed,
+    summary        sealed,
+    project        sealed,
     imported       bigint NOT NULL,
     message_count  bigint NOT NULL,
     token_estimate bigint NOT NULL,
-    extra          text COLLATE "C",
+    extra          sealed,
     PRIMARY KEY (vault, id)
 );
 
@@ -121,18 +126,18 @@ CREATE TABLE messages (
     position       bigint NOT NULL,
     role           text COLLATE "C" NOT NULL,
     created_at     bigint NOT NULL,
-    text           text COLLATE "C" NOT NULL,
-    parts          text COLLATE "C",
-    tool_calls     text COLLATE "C",
-    thoughts       text COLLATE "C",
-    tokens         text COLLATE "C",
+    text           sealed NOT NULL,
+    parts          sealed,
+    tool_calls     sealed,
+    thoughts       sealed,
+    tokens         sealed,
     token_estimate bigint NOT NULL,
-    model          text COLLATE "C",
-    native_id      text COLLATE "C",
-    speaker        text COLLATE "C",
+    model          sealed,
+    native_id      bytea,
+    speaker        sealed,
     trust          text COLLATE "C" NOT NULL,
-    extra          text COLLATE "C",
-    speaker_folded text COLLATE "C",
+    extra          sealed,
+    speaker_folded bytea,
     copy_of        text COLLATE "C",
     PRIMARY KEY (vault, number),
     UNIQUE (vault, session_id, position),
@@ -144,13 +149,13 @@ CREATE TABLE memories (
     vault                bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     number               bigint NOT NULL DEFAULT next_number('memories'),
     id                   text COLLATE "C" NOT NULL,
-    content              text COLLATE "C" NOT NULL,
-    key                  text COLLATE "C",
+    content              sealed NOT NULL,
+    key                  bytea,
     kind                 text COLLATE "C" NOT NULL,
     importance           double precision NOT NULL,
     trust                text COLLATE "C" NOT NULL,
-    author               text COLLATE "C" NOT NULL,
-    agent                text COLLATE "C",
+    author               bytea NOT NULL,
+    agent                bytea,
     message_id           text COLLATE "C",
     version              bigint NOT NULL,
     state                text COLLATE "C" NOT NULL,
@@ -165,7 +170,7 @@ CREATE TABLE memories (
     expires_at           bigint,
     deleted_at           bigint,
     hard_delete_at       bigint,
-    fingerprint          text COLLATE "C" NOT NULL,
+    fingerprint          bytea NOT NULL,
     due_at               bigint,
     day                  text COLLATE "C",
     day_at               bigint,
@@ -181,9 +186,9 @@ CREATE TABLE events (
     type       text COLLATE "C" NOT NULL,
     subject    text COLLATE "C" NOT NULL,
     subject_id text COLLATE "C" NOT NULL,
-    actor      text COLLATE "C" NOT NULL,
+    actor      bytea NOT NULL,
     state      text COLLATE "C",
-    payload    text COLLATE "C",
+    payload    sealed,
     PRIMARY KEY (vault, number)
 );
 
@@ -199,11 +204,11 @@ CREATE TABLE chunks (
     echo          double precision,
     first_line    bigint,
     last_line     bigint,
-    headings      text COLLATE "C",
+    headings      sealed,
     created_at    bigint,
     trust         text COLLATE "C",
     role          text COLLATE "C",
-    speaker       text COLLATE "C",
+    speaker       sealed,
     PRIMARY KEY (vault, number)
 );
 
@@ -228,7 +233,7 @@ CREATE TABLE vectors (
     vault      bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     generation bigint NOT NULL,
     chunk      bigint NOT NULL,
-    data       bytea NOT NULL,
+    data       sealed NOT NULL,
     PRIMARY KEY (vault, generation, chunk),
     FOREIGN KEY (vault, generation) REFERENCES generations (vault, id) ON DELETE CASCADE
 );
@@ -237,7 +242,7 @@ CREATE TABLE embedding_cache (
     vault     bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     text_hash bytea NOT NULL,
     model     bytea NOT NULL,
-    data      bytea NOT NULL,
+    data      sealed NOT NULL,
     used_at   bigint NOT NULL,
     PRIMARY KEY (vault, text_hash, model)
 );
@@ -245,7 +250,7 @@ CREATE TABLE embedding_cache (
 CREATE TABLE note_folders (
     vault    bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     number   bigint NOT NULL DEFAULT next_number('note_folders'),
-    path     text COLLATE "C" NOT NULL,
+    path     bytea NOT NULL,
     added_at bigint NOT NULL,
     PRIMARY KEY (vault, number),
     UNIQUE (vault, path)
@@ -254,12 +259,12 @@ CREATE TABLE note_folders (
 CREATE TABLE notes (
     vault     bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     number    bigint NOT NULL DEFAULT next_number('notes'),
-    folder    text COLLATE "C" NOT NULL,
-    path      text COLLATE "C" NOT NULL,
-    hash      text COLLATE "C" NOT NULL,
+    folder    bytea NOT NULL,
+    path      bytea NOT NULL,
+    hash      sealed NOT NULL,
     mtime     bigint NOT NULL,
     size      bigint NOT NULL,
-    text      text COLLATE "C" NOT NULL,
+    text      sealed NOT NULL,
     synced_at bigint NOT NULL,
     PRIMARY KEY (vault, number),
     UNIQUE (vault, folder, path),
@@ -277,7 +282,7 @@ CREATE TABLE jobs (
     claim       text COLLATE "C",
     lease_until bigint,
     attempts    bigint NOT NULL,
-    trouble     text COLLATE "C",
+    trouble     sealed,
     created_at  bigint NOT NULL,
     done_at     bigint,
     PRIMARY KEY (vault, id),
@@ -291,7 +296,7 @@ CREATE TABLE runs (
     session_id       text COLLATE "C" NOT NULL,
     from_position    bigint NOT NULL,
     through_position bigint NOT NULL,
-    by               text COLLATE "C" NOT NULL,
+    by               sealed NOT NULL,
     added            bigint NOT NULL,
     updated          bigint NOT NULL,
     superseded       bigint NOT NULL,
@@ -331,8 +336,8 @@ CREATE TABLE summaries (
     vault      bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     session_id text COLLATE "C" NOT NULL,
     covered_to bigint NOT NULL,
-    text       text COLLATE "C" NOT NULL,
-    made_by    text COLLATE "C" NOT NULL,
+    text       sealed NOT NULL,
+    made_by    sealed NOT NULL,
     made_at    bigint NOT NULL,
     PRIMARY KEY (vault, session_id),
     FOREIGN KEY (vault, session_id) REFERENCES sessions (vault, id) ON DELETE CASCADE
@@ -340,7 +345,7 @@ CREATE TABLE summaries (
 
 CREATE TABLE checkpoints (
     vault      bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
-    name       text COLLATE "C" NOT NULL,
+    name       bytea NOT NULL,
     session_id text COLLATE "C" NOT NULL,
     position   bigint NOT NULL,
     saved_at   bigint NOT NULL,
@@ -359,11 +364,11 @@ CREATE TABLE undo_rows (
     number               bigint NOT NULL DEFAULT next_number('undo_rows'),
     memory_id            text COLLATE "C" NOT NULL,
     event                bigint,
-    key                  text COLLATE "C",
+    key                  bytea,
     kind                 text COLLATE "C" NOT NULL,
     importance           double precision NOT NULL,
     trust                text COLLATE "C" NOT NULL,
-    author               text COLLATE "C" NOT NULL,
+    author               bytea NOT NULL,
     version              bigint NOT NULL,
     state                text COLLATE "C" NOT NULL,
     updated_at           bigint NOT NULL,
@@ -398,9 +403,9 @@ CREATE TABLE sweeps (
 CREATE TABLE quarantines (
     vault       bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     id          text COLLATE "C" NOT NULL,
-    source      text COLLATE "C" NOT NULL,
+    source      sealed NOT NULL,
     went        text COLLATE "C" NOT NULL,
-    by          text COLLATE "C" NOT NULL,
+    by          sealed NOT NULL,
     at          bigint NOT NULL,
     released_at bigint,
     PRIMARY KEY (vault, id),
@@ -410,7 +415,7 @@ CREATE TABLE quarantines (
 CREATE TABLE served_blocks (
     vault  bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     digest bytea NOT NULL,
-    head   bytea NOT NULL,
+    head   sealed NOT NULL,
     lines  bigint NOT NULL,
     source text COLLATE "C" NOT NULL,
     at     bigint NOT NULL,
@@ -420,7 +425,7 @@ CREATE TABLE served_blocks (
 CREATE TABLE coarse_middles (
     vault      bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     generation bigint NOT NULL,
-    middles    bytea NOT NULL,
+    middles    sealed NOT NULL,
     PRIMARY KEY (vault, generation),
     FOREIGN KEY (vault, generation) REFERENCES generations (vault, id) ON DELETE CASCADE
 );
@@ -437,24 +442,24 @@ CREATE TABLE coarse_lists (
 CREATE TABLE transcript_roots (
     vault    bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     number   bigint NOT NULL DEFAULT next_number('transcript_roots'),
-    path     text COLLATE "C" NOT NULL,
-    agent    text COLLATE "C",
-    channel  text COLLATE "C",
+    path     bytea NOT NULL,
+    agent    sealed,
+    channel  sealed,
     added_at bigint NOT NULL,
     PRIMARY KEY (vault, number)
 );
 
 CREATE TABLE transcript_files (
     vault      bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
-    path       text COLLATE "C" NOT NULL,
+    path       bytea NOT NULL,
     root       bigint NOT NULL,
-    identity   text COLLATE "C" NOT NULL,
+    identity   sealed NOT NULL,
     size       bigint NOT NULL,
     mtime      bigint NOT NULL,
     read_to    bigint NOT NULL,
     lines      bigint NOT NULL,
-    head       text COLLATE "C" NOT NULL,
-    tail       text COLLATE "C" NOT NULL,
+    head       sealed NOT NULL,
+    tail       sealed NOT NULL,
     form       text COLLATE "C",
     session_id text COLLATE "C",
     synced_at  bigint NOT NULL,
@@ -468,7 +473,7 @@ CREATE TABLE imports (
     id         text COLLATE "C" NOT NULL,
     first      bigint NOT NULL,
     last       bigint NOT NULL,
-    by         text COLLATE "C" NOT NULL,
+    by         bytea NOT NULL,
     at         bigint NOT NULL,
     PRIMARY KEY (vault, session_id, id, first),
     FOREIGN KEY (vault, session_id) REFERENCES sessions (vault, id) ON DELETE CASCADE
@@ -488,15 +493,15 @@ CREATE TABLE memory_versions (
     vault       bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     memory_id   text COLLATE "C" NOT NULL,
     version     bigint NOT NULL,
-    content     text COLLATE "C" NOT NULL,
-    key         text COLLATE "C",
+    content     sealed NOT NULL,
+    key         sealed,
     kind        text COLLATE "C" NOT NULL,
     importance  double precision NOT NULL,
     valid_from  bigint,
     valid_to    bigint,
     recorded_at bigint NOT NULL,
     replaced_at bigint NOT NULL,
-    author      text COLLATE "C" NOT NULL,
+    author      sealed NOT NULL,
     PRIMARY KEY (vault, memory_id, version)
 );
 
@@ -512,7 +517,7 @@ CREATE TABLE purge_items (
     vault    bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     purge_id text COLLATE "C" NOT NULL,
     rank     bigint NOT NULL,
-    item     text COLLATE "C" NOT NULL,
+    item     bytea NOT NULL,
     PRIMARY KEY (vault, purge_id, rank, item)
 );
 
@@ -530,20 +535,20 @@ CREATE TABLE proposals (
     run_id      text COLLATE "C",
     session_id  text COLLATE "C",
     act         text COLLATE "C" NOT NULL,
-    content     text COLLATE "C" NOT NULL,
+    content     sealed NOT NULL,
     kind        text COLLATE "C" NOT NULL,
     importance  double precision NOT NULL,
-    key         text COLLATE "C",
-    reason      text COLLATE "C" NOT NULL,
+    key         sealed,
+    reason      sealed NOT NULL,
     trust       text COLLATE "C" NOT NULL,
-    by          text COLLATE "C" NOT NULL,
+    by          sealed NOT NULL,
     certain     bigint NOT NULL,
-    spans       text COLLATE "C" NOT NULL,
+    spans       sealed NOT NULL,
     fingerprint text COLLATE "C" NOT NULL,
     decision    text COLLATE "C" NOT NULL,
     created_at  bigint NOT NULL,
     decided_at  bigint,
-    decided_by  text COLLATE "C",
+    decided_by  sealed,
     memory_id   text COLLATE "C",
     PRIMARY KEY (vault, id),
     CHECK (decision IN ('waiting', 'approved', 'rejected', 'stale'))
@@ -586,7 +591,7 @@ CREATE TABLE search (
     vault  bigint NOT NULL DEFAULT current_setting('recollectum.vault')::bigint,
     number bigint NOT NULL,
     stamp  bigint NOT NULL,
-    terms  bytea,
+    terms  sealed,
     PRIMARY KEY (vault, number)
 );
 

@@ -12,7 +12,7 @@ _SAVE = """
     INSERT INTO backups_elsewhere (place, made_at, vaults) VALUES (:place, :made_at, :vaults)
     ON CONFLICT (place) DO UPDATE SET made_at = excluded.made_at, vaults = excluded.vaults
 """
-_ALL = "SELECT place, made_at, vaults FROM backups_elsewhere ORDER BY made_at, place"
+_ALL = "SELECT place, made_at, vaults FROM backups_elsewhere"
 _REMOVE = "DELETE FROM backups_elsewhere WHERE place = :place"
 
 
@@ -34,7 +34,7 @@ def of(tx: Tx, vault_ids: Collection[str] | None = None) -> list[BackupElsewhere
     """Return the backups that hold one of these vaults, or all, oldest first."""
     found = [
         BackupElsewhere(place=row[0], made_at=moment(row[1]), vaults=tuple(json.loads(row[2])))
-        for row in tx.rows(_ALL, {})
+        for row in sorted(tx.rows(_ALL, {}), key=lambda row: (row[1], row[0]))
     ]
     return [one for one in found if vault_ids is None or set(one.vaults) & set(vault_ids)]
 

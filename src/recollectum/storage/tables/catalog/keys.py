@@ -22,9 +22,9 @@ _FIELDS = """
     SELECT api_keys.id, api_keys.owner, permissions, created_at, revoked_at, revoked, key_owners.owner
       FROM api_keys LEFT JOIN key_owners ON key_owners.key_id = api_keys.id
 """
-_KEY = _FIELDS + "WHERE digest = :digest ORDER BY key_owners.owner"
-_KEY_BY_ID = _FIELDS + "WHERE api_keys.id = :id ORDER BY key_owners.owner"
-_KEYS = _FIELDS + "ORDER BY api_keys.id, key_owners.owner"
+_KEY = _FIELDS + "WHERE digest = :digest"
+_KEY_BY_ID = _FIELDS + "WHERE api_keys.id = :id"
+_KEYS = _FIELDS + "ORDER BY api_keys.id"
 _REVOKE = """
     UPDATE api_keys SET revoked_at = :now, revoked = 1
      WHERE id = :id AND revoked = 0 AND (revoked_at IS NULL OR revoked_at > :now)
@@ -134,7 +134,7 @@ def _key(rows: list[Row]) -> ApiKey:
         created_at=moment(row[3]),
         revoked_at=moment_or_none(row[4]),
         revoked=bool(row[5]),
-        owners=tuple(_owner(one[6]) for one in rows if one[6] is not None),
+        owners=tuple(_owner(name) for name in sorted(one[6] for one in rows if one[6] is not None)),
     )
 
 

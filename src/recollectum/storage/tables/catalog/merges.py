@@ -43,7 +43,7 @@ _HAND_OVER = (
      WHERE id IN (SELECT key_id FROM merge_moves WHERE merge_id = :id AND key_id IS NOT NULL)
     """,
 )
-_MOVED = "SELECT identity, grant_id, key_id FROM merge_moves WHERE merge_id = :id ORDER BY identity, grant_id, key_id"
+_MOVED = "SELECT identity, grant_id, key_id FROM merge_moves WHERE merge_id = :id"
 
 
 def add(tx: Tx, merge: Merge) -> None:
@@ -90,7 +90,7 @@ def _hand_over(tx: Tx, merge_id: str, to: Owner) -> None:
 
 
 def _merge(tx: Tx, row: Row) -> Merge:
-    moved = tx.rows(_MOVED, {"id": row[0]})
+    moved = sorted(tx.rows(_MOVED, {"id": row[0]}), key=lambda one: tuple(part or "" for part in one))
     return Merge(
         id=row[0],
         kept=Owner.parse(row[1]),

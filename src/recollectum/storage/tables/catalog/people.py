@@ -14,9 +14,9 @@ _ADD = """
 """
 _ALIKE = "SELECT owner FROM people WHERE skeleton = :skeleton"
 _ONE = "SELECT owner, tenant, created_at FROM people WHERE owner = :owner"
-_ALL = "SELECT owner, tenant, created_at FROM people ORDER BY owner"
+_ALL = "SELECT owner, tenant, created_at FROM people"
 _REMOVE = "DELETE FROM people WHERE owner = :owner"
-_IDENTITIES = "SELECT identity FROM identities WHERE owner = :owner ORDER BY identity"
+_IDENTITIES = "SELECT identity FROM identities WHERE owner = :owner"
 _OWNER_OF = "SELECT owner FROM identities WHERE identity = :identity"
 _LINK = "INSERT INTO identities (identity, owner) VALUES (:identity, :owner) ON CONFLICT DO NOTHING RETURNING identity"
 _UNLINK = "DELETE FROM identities WHERE identity = :identity AND owner = :owner"
@@ -25,7 +25,7 @@ _SAVE_TENANT = """
     ON CONFLICT (name) DO UPDATE SET retention_days = excluded.retention_days
 """
 _TENANT = "SELECT name, created_at, retention_days FROM tenants WHERE name = :name"
-_TENANTS = "SELECT name, created_at, retention_days FROM tenants ORDER BY name"
+_TENANTS = "SELECT name, created_at, retention_days FROM tenants"
 
 
 def add(tx: Tx, person: Person) -> None:
@@ -50,7 +50,7 @@ def find(tx: Tx, owner: Owner) -> Person | None:
 
 def everyone(tx: Tx) -> list[Person]:
     """Return all people, by name."""
-    return [_person(tx, row) for row in tx.rows(_ALL, {})]
+    return [_person(tx, row) for row in sorted(tx.rows(_ALL, {}))]
 
 
 def remove(tx: Tx, owner: Owner) -> bool:
@@ -95,12 +95,12 @@ def find_tenant(tx: Tx, name: str) -> Tenant | None:
 
 def tenants(tx: Tx) -> list[Tenant]:
     """Return all tenants, by name."""
-    return [_tenant(row) for row in tx.rows(_TENANTS, {})]
+    return [_tenant(row) for row in sorted(tx.rows(_TENANTS, {}))]
 
 
 def _person(tx: Tx, row: Row) -> Person:
     owner, tenant, created_at = row
-    addresses = tx.rows(_IDENTITIES, {"owner": owner})
+    addresses = sorted(tx.rows(_IDENTITIES, {"owner": owner}))
     return Person(
         owner=Owner.parse(owner),
         tenant=tenant,

@@ -13,7 +13,7 @@ _ADD = """
 """
 _ONE = "SELECT owner, id, encrypted, created_at FROM vaults WHERE owner = :owner"
 _MARK = "UPDATE vaults SET encrypted = :encrypted"
-_ALL = "SELECT owner, id, encrypted, created_at FROM vaults ORDER BY owner"
+_ALL = "SELECT owner, id, encrypted, created_at FROM vaults"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ def find(tx: Tx, owner: Owner) -> VaultEntry | None:
 
 def everything(tx: Tx) -> list[VaultEntry]:
     """Return all vaults, by owner."""
-    return [_from_row(row) for row in tx.rows(_ALL, {})]
+    return [_from_row(row) for row in sorted(tx.rows(_ALL, {}))]
 
 
 def _from_row(row: Row) -> VaultEntry:

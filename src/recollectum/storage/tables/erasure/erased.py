@@ -19,7 +19,7 @@ _DEPART = """
     INSERT INTO departures (person, id, digest, by, at, vaults, counts)
     VALUES (:person, :id, :digest, :by, :at, :vaults, :counts) ON CONFLICT DO NOTHING
 """
-_DEPARTURES = "SELECT person, id, digest, by, at, vaults, counts FROM departures ORDER BY person"
+_DEPARTURES = "SELECT person, id, digest, by, at, vaults, counts FROM departures"
 _GONE = "DELETE FROM departures WHERE person = :person"
 _FORGET_VAULT = "DELETE FROM vaults WHERE id = :id"
 _FORGET_GRANTS = "DELETE FROM grants WHERE owner = :person"
@@ -96,7 +96,7 @@ def departures(tx: Tx) -> list[Departure]:
             vaults=tuple(json.loads(row[5])),
             counts=json.loads(row[6]),
         )
-        for row in tx.rows(_DEPARTURES, {})
+        for row in sorted(tx.rows(_DEPARTURES, {}))
     ]
 
 

@@ -35,20 +35,25 @@ _NEAR = """
 """
 # The turn beside another is nearly always stored beside it: try that row first, because to find it by its position
 # in the session reads pages of an index. A turn without a chunk is not shown: it is empty, or quarantined.
+# In two parts, and without EXISTS: PostgreSQL would take each of them for a reason to read all chunks of the vault.
 _BESIDE = """
-    SELECT wanted.value, step.value, other.id, other.position, other.speaker, other.trust, other.text, other.role
-      FROM numbers(:numbers) AS wanted
-     INNER JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
-     INNER JOIN messages AS hit ON hit.number = found.source_number
-     INNER JOIN numbers(:steps) AS step ON step.value <> 0
-     INNER JOIN messages AS other ON other.number = coalesce(
-           (SELECT number FROM messages AS beside WHERE beside.number = hit.number + step.value
-               AND beside.session_id = hit.session_id AND beside.position = hit.position + step.value),
-           (SELECT number FROM messages AS beside
-             WHERE beside.session_id = hit.session_id AND beside.position = hit.position + step.value))
-     WHERE EXISTS (SELECT 1 FROM chunks WHERE chunks.number = found.number + step.value
-                      AND chunks.source = 'sessions' AND chunks.source_number = other.number)
-        OR EXISTS (SELECT 1 FROM chunks WHERE chunks.source = 'sessions' AND chunks.source_number = other.number)
+    WITH near AS MATERIALIZED (
+        SELECT wanted.value AS wanted, step.value AS step, found.number AS chunk, coalesce(
+               (SELECT number FROM messages AS beside WHERE beside.number = hit.number + step.value
+                   AND beside.session_id = hit.session_id AND beside.position = hit.position + step.value),
+               (SELECT number FROM messages AS beside
+                 WHERE beside.session_id = hit.session_id AND beside.position = hit.position + step.value)) AS number
+          FROM numbers(:numbers) AS wanted
+         INNER JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
+         INNER JOIN messages AS hit ON hit.number = found.source_number
+         INNER JOIN numbers(:steps) AS step ON step.value <> 0)
+    SELECT near.wanted, near.step, other.id, other.position, other.speaker, other.trust, other.text, other.role
+      FROM near INNER JOIN messages AS other ON other.number = near.number
+     WHERE coalesce(
+           (SELECT chunks.number FROM chunks WHERE chunks.number = near.chunk + near.step
+               AND chunks.source = 'sessions' AND chunks.source_number = other.number),
+           (SELECT max(chunks.number) FROM chunks
+             WHERE chunks.source = 'sessions' AND chunks.source_number = other.number)) IS NOT NULL
 """
 _BESIDE_FILTERED = f"""
     {_NEAR.format(other="messages")}

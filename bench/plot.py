@@ -112,7 +112,7 @@ def _range(name: str, bar: ErrorBar, y: float) -> Iterator[str]:
     shape = f'<circle cx="{middle:.1f}" cy="{y}" r="4" fill="{colour}">'
     yield f"{shape}<title>{escape(name)} {bar.mean:+.1f} ({bar.low:+.1f} to {bar.high:+.1f})</title></circle>"
     if bar.mean < _LEAST:
-        yield f'<text x="8" y="{y + 4}" font-size="10" fill="{colour}">{bar.mean:+.0f}</text>'
+        yield f'<text x="8" y="{y - 4}" font-size="10" fill="{colour}">{bar.mean:+.0f}</text>'
 
 
 def _row(place: int) -> float:

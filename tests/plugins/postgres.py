@@ -76,6 +76,16 @@ class _Run:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
+@contextmanager
+def servers() -> Generator[None]:
+    """Let a program that is no test run have servers, until the end of the block."""
+    run = _Run()
+    try:
+        yield
+    finally:
+        run.pytest_unconfigure()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder of the servers before the workers start."""
     if not hasattr(config, "workerinput"):

@@ -16,6 +16,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from recollectum import Recollectum
+from recollectum.recall.index.chunk_terms import chunk_terms
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.upkeep import SqliteUpkeep
 from recollectum.upkeep.backup.backup import back_up
@@ -43,7 +44,8 @@ class Ground:
         """Return a copy of the vault, encrypted as it is; made by SQLite, because the file is in use."""
         made = self.folder / "made"
         (made / "vaults").mkdir(parents=True)
-        SqliteUpkeep(self.home.home, self.home.admin.clock).copy_vault(made, self.vault_id, self.key, lambda _: None)
+        upkeep = SqliteUpkeep(self.home.home, self.home.admin.clock)
+        upkeep.copy_vault(made, self.vault_id, self.key, chunk_terms, lambda _: None)
         data = (made / "vaults" / self.vault.name).read_bytes()
         shutil.rmtree(made)
         return data

@@ -5,6 +5,7 @@ engine           what it asks of the home of all vaults: make, open, copy, verif
 opening          chooses the engine of a home
 catalog_mark     notices a catalog that is older than last seen
 copies           reads the copies in a backup
+copying          copies rows between engines, by way of an ordinary file
 encrypted_pages  decrypts pages of a file that is not opened as a database
 page_recoding    rewrites such a file under another key
 key_tables       the tables of keys.db

@@ -16,6 +16,8 @@ CATALOG = "catalog"
 VAULT = "vault"
 #: Called with the number of pages that were copied since the last call.
 Progress = Callable[[int], None]
+#: Returns the number and the search terms of each chunk, which a text index is made from.
+ChunkTerms = Callable[[Tx], Iterable[tuple[int, str]]]
 #: The last character of a write mark that is so recent that its write may not be visible yet.
 UNSETTLED = "?"
 
@@ -137,11 +139,15 @@ class EngineUpkeep(Protocol):
         """Copy the wrapped keys of these vaults and of no others."""
         ...
 
-    def copy_vault(self, folder: Path, vault_id: str, key: bytes | None, progress: Progress) -> VaultCopy:
-        """Copy a snapshot of a vault, which may be in use."""
+    def copy_vault(
+        self, folder: Path, vault_id: str, key: bytes | None, terms: ChunkTerms, progress: Progress
+    ) -> VaultCopy:
+        """Copy a snapshot of a vault, which may be in use, into an ordinary vault file."""
         ...
 
-    def put_vault(self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None) -> None:
+    def put_vault(
+        self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None, terms: ChunkTerms
+    ) -> None:
         """Replace the content of a vault by that of a copy, in one transaction; create a missing vault."""
         ...
 
@@ -149,8 +155,13 @@ class EngineUpkeep(Protocol):
         """Return the names in the home that these copies would overwrite."""
         ...
 
-    def put_home(self, folder: Path, names: Sequence[str], now: datetime) -> list[Path]:
-        """Create the home from the copies in a folder, the catalog last; return where the previous files are kept."""
+    def put_home(
+        self, folder: Path, names: Sequence[str], keys: Mapping[str, bytes | None], terms: ChunkTerms, now: datetime
+    ) -> list[Path]:
+        """Create the home from the copies in a folder, the catalog last; return where the previous files are kept.
+
+        `keys` has the keys of the catalog and of each vault by their ids, under which the copies are encrypted.
+        """
         ...
 
     def set_aside(self, vault_id: str, now: datetime) -> Path | None:

@@ -118,10 +118,10 @@ def test_what_does_not_exist_yet_is_refused_in_a_sentence(
     postgres: PostgresDatabase, engine: PostgresEngine, tmp_path: Path
 ) -> None:
     upkeep = engine.upkeep
+    engine.create_vault("vlt_ann", ANN, None, {})
     for refused in (
-        lambda: upkeep.copy_catalog(tmp_path, None, lambda _: None),
-        lambda: upkeep.put_home(tmp_path, [], system_clock()),
         lambda: upkeep.rewriting,
+        lambda: upkeep.set_aside("vlt_ann", system_clock()),
     ):
         with pytest.raises(StorageError, match="does not work on PostgreSQL yet"):
             refused()

@@ -1,6 +1,7 @@
 """Indexes rows as searchable chunks.
 
 chunk_index   indexes memories, messages and notes
+chunk_terms   the search terms of existing chunks, for an index on another engine
 passages      the text that is embedded, and features of a turn
 rechunking    rebuilds the chunks that another version made
 verification  compares the index with its rows, and rebuilds it

@@ -1,6 +1,6 @@
 """Indexes memories, messages and notes as chunks with search terms."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from recollectum.domain.hit import Chunk, SourceKind
@@ -13,6 +13,8 @@ from recollectum.text.terms.analyser import index_terms
 
 if TYPE_CHECKING:
     from recollectum.text.markdown import NoteChunk
+
+HEADING_SEPARATOR = " > "
 
 
 def index_memory(tx: Tx, number: int, memory: Memory) -> None:
@@ -46,7 +48,7 @@ def index_messages(tx: Tx, texts: Iterable[tuple[int, str]]) -> None:
 
 def index_note(tx: Tx, number: int, path: str, text: str) -> None:
     """Index a note by its words, its headings and its file name."""
-    pieces = ((chunk, to_headings(chunk), _note_terms(chunk, path)) for chunk in note_chunks(text))
+    pieces = ((chunk, to_headings(chunk), note_terms(chunk.text, chunk.headings, path)) for chunk in note_chunks(text))
     chunk_rows.add_note(tx, number, pieces)
 
 
@@ -58,7 +60,9 @@ def reindex_note(tx: Tx, number: int, path: str, text: str) -> None:
 
 def rename_note(tx: Tx, number: int, path: str, text: str) -> None:
     """Index a note under its new file name; its chunks and their vectors stay."""
-    chunk_rows.set_terms(tx, SourceKind.NOTES, number, (_note_terms(chunk, path) for chunk in note_chunks(text)))
+    chunk_rows.set_terms(
+        tx, SourceKind.NOTES, number, (note_terms(chunk.text, chunk.headings, path) for chunk in note_chunks(text))
+    )
 
 
 def note_chunks(text: str) -> "list[NoteChunk]":
@@ -71,14 +75,15 @@ def note_chunks(text: str) -> "list[NoteChunk]":
 
 def to_headings(chunk: "NoteChunk") -> str:
     """Return the headings of a chunk as one line."""
-    return " > ".join(chunk.headings)
+    return HEADING_SEPARATOR.join(chunk.headings)
 
 
-def _note_terms(chunk: "NoteChunk", path: str) -> str:
+def note_terms(text: str, headings: Sequence[str], path: str) -> str:
+    """Return the search terms of a chunk of a note."""
     name = path.rpartition("/")[2].rpartition(".")[0]
     # The words of its own heading are already in the first chunk of a section, but not in the following ones.
-    above = [title for title in chunk.headings if title not in chunk.text]
-    return index_terms(" ".join((chunk.text, *above, name.replace("_", " "))))
+    above = [title for title in headings if title not in text]
+    return index_terms(" ".join((text, *above, name.replace("_", " "))))
 
 
 def message_chunks(message: Message) -> Iterator[tuple[Chunk, str]]:
@@ -91,7 +96,12 @@ def memory_chunks(memory: Memory) -> Iterator[tuple[Chunk, str]]:
     return _chunks_with_key(memory.content, memory.key)
 
 
+def key_words(key: str | None) -> str:
+    """Return the words of a memory's key as they are added to each of its chunks."""
+    return f" {key.replace('_', ' ')}" if key else ""
+
+
 def _chunks_with_key(content: str, key: str | None) -> Iterator[tuple[Chunk, str]]:
-    key_words = f" {key.replace('_', ' ')}" if key else ""
+    words = key_words(key)
     for chunk in indexed_chunks(content):
-        yield chunk, index_terms(chunk.text + key_words)
+        yield chunk, index_terms(chunk.text + words)

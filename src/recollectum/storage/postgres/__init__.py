@@ -14,5 +14,6 @@ database        the database port: reads and writes, also those whose COMMIT was
 vault_rows      the numbers of the vaults, and all rows of one
 schema_upgrade  connects as the migrator, and runs the pending steps
 engine          the engine port: creates, opens, lists and destroys vaults
-upkeep          what can be inspected; copies and repairs are refused
+copies          ordinary files made from the rows of a vault or of the catalog, and put back
+upkeep          inspects and copies vaults; repairs and new keys are refused
 """

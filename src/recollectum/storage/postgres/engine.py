@@ -52,11 +52,11 @@ class PostgresEngine:
 
     @property
     def upkeep(self) -> EngineUpkeep:
-        """Return the object that inspects databases."""
+        """Return the object that inspects and copies databases."""
         # Import here: most programs only read and write.
         from recollectum.storage.postgres.upkeep import PostgresUpkeep  # noqa: PLC0415
 
-        return PostgresUpkeep(self, self._open_unchecked)
+        return PostgresUpkeep(self._home, self, self._open_unchecked, self._mark_home, self._clock)
 
     @property
     def place_of_catalog(self) -> str:
@@ -74,7 +74,7 @@ class PostgresEngine:
     def create_catalog(self, key: bytes | None) -> PostgresDatabase:
         """Return the catalog, which `recollectum upgrade` creates, and note in the home that it is used."""
         database = self.open_catalog(key)
-        write_atomic(self._home.postgres_mark_file, _MADE)
+        self._mark_home()
         return database
 
     def open_catalog(self, key: bytes | None) -> PostgresDatabase:
@@ -170,6 +170,10 @@ class PostgresEngine:
         if vault is None:
             raise StorageError(f"{words} is missing; restore it from a backup, nothing was created in its place")
         return self._open(self._vault_scope(vault, words), key)
+
+    def _mark_home(self) -> None:
+        """Note in the home that its vaults are in a database."""
+        write_atomic(self._home.postgres_mark_file, _MADE)
 
     def _words(self, vault_id: str) -> str:
         return f"the vault {vault_id} in {self.pool.place}"

@@ -1,6 +1,6 @@
-"""Inspects the vaults of a PostgreSQL database; copies, repairs and new keys do not exist yet and are refused."""
+"""Inspects and copies the vaults of a PostgreSQL database; repairs and new keys do not exist yet and are refused."""
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -8,9 +8,23 @@ from typing import NoReturn, TypeVar
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import StorageError
-from recollectum.storage.engine import Engine, Inspection, Progress, SalvagedVault, VaultCopy, VaultRewriting
+from recollectum.domain.ids import Clock
+from recollectum.home.paths import Home
+from recollectum.storage.engine import (
+    CATALOG,
+    ChunkTerms,
+    Engine,
+    Inspection,
+    Progress,
+    SalvagedVault,
+    VaultCopy,
+    VaultRewriting,
+)
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.postgres import vault_rows
+from recollectum.storage.postgres.copies import OpenUnchecked, PostgresCopies
+from recollectum.storage.sqlite.files import CATALOG_FILE, KEYS_FILE, name_in_backup
+from recollectum.storage.sqlite.upkeep import SqliteUpkeep
 from recollectum.storage.tables.trail import meta
 
 T = TypeVar("T")
@@ -52,41 +66,62 @@ class PostgresInspection:
 class PostgresUpkeep:
     """The vaults of one database; see `storage.engine.EngineUpkeep`."""
 
-    def __init__(self, engine: Engine, open_unchecked: Callable[[str, bytes | None], Database]) -> None:
+    def __init__(
+        self, home: Home, engine: Engine, open_unchecked: OpenUnchecked, mark: Callable[[], None], clock: Clock
+    ) -> None:
         self._engine = engine
         self._open = open_unchecked
+        self._mark = mark
+        self._copies = PostgresCopies(engine, open_unchecked, clock)
+        #: The keys are in a file of the home.
+        self._files = SqliteUpkeep(home, clock)
 
     @property
     def rewriting(self) -> VaultRewriting:
         """Refuse: vaults cannot be rewritten under other keys yet."""
         _refuse("a change of keys", "keep the keys as they are")
 
-    def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:  # noqa: ARG002
-        """Refuse: there are no copies yet."""
-        _refuse("a backup", "use pg_dump or a base backup of the server, and keep a copy of the home with its keys")
+    def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
+        """Copy a snapshot of the catalog into a file in the folder of a backup."""
+        return self._copies.write_catalog(folder, key, progress)
 
-    def copy_keys(self, folder: Path, vault_ids: Collection[str]) -> VaultCopy:  # noqa: ARG002
-        """Refuse: there are no copies yet."""
-        _refuse("a backup", "use pg_dump or a base backup of the server, and keep a copy of the home with its keys")
+    def copy_keys(self, folder: Path, vault_ids: Collection[str]) -> VaultCopy:
+        """Copy the wrapped keys of these vaults and of no others."""
+        return self._files.copy_keys(folder, vault_ids)
 
-    def copy_vault(self, folder: Path, vault_id: str, key: bytes | None, progress: Progress) -> VaultCopy:  # noqa: ARG002
-        """Refuse: there are no copies yet."""
-        _refuse("a backup", "use pg_dump or a base backup of the server, and keep a copy of the home with its keys")
+    def copy_vault(
+        self, folder: Path, vault_id: str, key: bytes | None, terms: ChunkTerms, progress: Progress
+    ) -> VaultCopy:
+        """Copy a snapshot of a vault into an ordinary vault file."""
+        return self._copies.write_vault(folder, vault_id, key, terms, progress)
 
-    def put_vault(self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None) -> None:  # noqa: ARG002
-        """Refuse: a copy cannot be put back yet."""
-        _refuse("a restore", "restore the backup into a home without storage.url")
+    def put_vault(
+        self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None, terms: ChunkTerms
+    ) -> None:
+        """Replace the rows of a vault by those of a copy, in one transaction; create a missing vault."""
+        self._copies.put_vault(vault_id, key, copy, copy_key, terms)
 
-    def in_the_way(self, names: Sequence[str]) -> list[Path]:  # noqa: ARG002
-        """Return none: the vaults are not files."""
-        return []
+    def in_the_way(self, names: Sequence[str]) -> list[Path]:
+        """Return the key store if a copy would overwrite it; refuse a database that has vaults."""
+        self._copies.check_empty()
+        return self._files.in_the_way([name for name in names if name == KEYS_FILE])
 
-    def put_home(self, folder: Path, names: Sequence[str], now: datetime) -> list[Path]:  # noqa: ARG002
-        """Refuse: a copy cannot be put back yet."""
-        _refuse("a restore", "restore the backup into a home without storage.url")
+    def put_home(
+        self, folder: Path, names: Sequence[str], keys: Mapping[str, bytes | None], terms: ChunkTerms, now: datetime
+    ) -> list[Path]:
+        """Fill an empty database from the copies in a folder, the catalog last; then note that the home uses it."""
+        kept = self._files.put_home(folder, [name for name in names if name == KEYS_FILE], keys, terms, now)
+        for vault_id, key in keys.items():
+            if vault_id != CATALOG:
+                self.put_vault(vault_id, key, folder / name_in_backup(vault_id), key, terms)
+        self._copies.put_catalog(keys[CATALOG], folder / CATALOG_FILE, keys[CATALOG])
+        self._mark()
+        return kept
 
     def set_aside(self, vault_id: str, now: datetime) -> Path | None:  # noqa: ARG002
-        """Refuse: the rows of a vault cannot be set aside yet."""
+        """Return None for a missing vault; refuse to set aside the rows of another."""
+        if not self._copies.has_vault(vault_id):
+            return None
         _refuse("setting a vault aside", "restore the database from the server's backup")
 
     @contextmanager

@@ -1,7 +1,7 @@
 """Reads and writes what exists on PostgreSQL alone: the number of each vault, and the rows of all its tables."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from recollectum.storage.port import Tx
@@ -24,6 +24,12 @@ _TABLES = """
     )
     SELECT o.relname FROM own o JOIN ranked r ON r.oid = o.oid GROUP BY o.relname ORDER BY max(r.rank), o.relname
 """
+_NUMBERS = "SELECT name, last FROM counters ORDER BY name"
+_KEEP_NUMBER = """
+    INSERT INTO counters (name, last) VALUES (:name, :last)
+    ON CONFLICT (name) DO UPDATE SET last = greatest(counters.last, excluded.last)
+"""
+_INDEXED = "SELECT number FROM search WHERE terms IS NOT NULL ORDER BY number"
 _REMOVE_STATE = """
     DELETE FROM recollectum_catalog.vault_state WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
 """
@@ -84,3 +90,19 @@ def remove(tx: Tx) -> None:
         # No condition: row-level security limits it to this vault.
         tx.run(f'DELETE FROM "{name}"', {})  # noqa: S608 - a name from the server's own catalog
     tx.run(_REMOVE_STATE, {})
+
+
+def last_numbers(tx: Tx) -> dict[str, int]:
+    """Return the highest number ever used, by table, in a transaction of the vault or of the catalog."""
+    return {row[0]: row[1] for row in tx.rows(_NUMBERS, {})}
+
+
+def keep_last_numbers(tx: Tx, numbers: Mapping[str, int]) -> None:
+    """Use none of these numbers again."""
+    for name, last in numbers.items():
+        tx.run(_KEEP_NUMBER, {"name": name, "last": last})
+
+
+def indexed(tx: Tx) -> list[int]:
+    """Return the numbers of the chunks in the text index, in a transaction of the vault."""
+    return [row[0] for row in tx.rows(_INDEXED, {})]

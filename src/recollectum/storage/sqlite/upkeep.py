@@ -12,7 +12,7 @@ from recollectum.domain.errors import Damaged, KeyProblem, StorageError
 from recollectum.domain.ids import Clock
 from recollectum.home.files import sync_folder, sync_path
 from recollectum.home.paths import Home
-from recollectum.storage.engine import VAULT, Inspection, Progress, SalvagedVault, VaultCopy, VaultRewriting
+from recollectum.storage.engine import VAULT, ChunkTerms, Inspection, Progress, SalvagedVault, VaultCopy, VaultRewriting
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite import files, integrity
 from recollectum.storage.sqlite.backup import copy_snapshot, keep_only_keys, replace_content
@@ -98,11 +98,25 @@ class SqliteUpkeep:
         keep_only_keys(target, vault_ids)
         return _described(target, files.KEYS_FILE, None)
 
-    def copy_vault(self, folder: Path, vault_id: str, key: bytes | None, progress: Progress) -> VaultCopy:
+    def copy_vault(
+        self,
+        folder: Path,
+        vault_id: str,
+        key: bytes | None,
+        terms: ChunkTerms,  # noqa: ARG002 - the text index is copied with the file
+        progress: Progress,
+    ) -> VaultCopy:
         """Copy a snapshot of a vault, which may be in use."""
         return _copy(self._files.vault(vault_id), folder, files.name_in_backup(vault_id), key, progress)
 
-    def put_vault(self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None) -> None:
+    def put_vault(
+        self,
+        vault_id: str,
+        key: bytes | None,
+        copy: Path,
+        copy_key: bytes | None,
+        terms: ChunkTerms,  # noqa: ARG002 - the text index is copied with the file
+    ) -> None:
         """Replace the content of a vault by that of a copy, in one transaction; create a missing vault."""
         path = self._files.vault(vault_id)
         if path.exists():
@@ -118,7 +132,14 @@ class SqliteUpkeep:
         finally:
             files.remove(made)
 
-    def put_home(self, folder: Path, names: Sequence[str], now: datetime) -> list[Path]:
+    def put_home(
+        self,
+        folder: Path,
+        names: Sequence[str],
+        keys: Mapping[str, bytes | None],  # noqa: ARG002 - the files stay as they are
+        terms: ChunkTerms,  # noqa: ARG002 - see above
+        now: datetime,
+    ) -> list[Path]:
         """Create the home from the copies in a folder, the catalog last; return where the previous files are kept."""
         kept = [files.set_aside(self._home, path, now) for path in self.in_the_way(names)]
         # The keys before the vaults that they open, and the catalog after both.

@@ -12,6 +12,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.records import dataclass
 from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder, sync_file, sync_folder
 from recollectum.home.locks import Lock
+from recollectum.recall.index.chunk_terms import chunk_terms
 from recollectum.storage.copies import check_copy, copy_name, entries_in
 from recollectum.storage.engine import CATALOG, Progress, VaultCopy
 from recollectum.storage.port import Tx
@@ -112,7 +113,7 @@ def _fill(admin: HomeAdmin, work: Path, owners: Sequence[Owner] | None, progress
         entries = admin.entries(owners)
     for entry in entries:
         key = admin.key_of(entry)
-        parts.append(_part(work, upkeep.copy_vault(work, entry.id, key, progress), key, entry.id))
+        parts.append(_part(work, upkeep.copy_vault(work, entry.id, key, chunk_terms, progress), key, entry.id))
     if admin.keys.enabled:
         # Last: a key is created before its vault.
         wanted = {entry.id for entry in entries if entry.encrypted}

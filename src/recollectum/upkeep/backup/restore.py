@@ -19,6 +19,7 @@ from recollectum.home.keys.key_file import check_outside
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home, prepare
+from recollectum.recall.index.chunk_terms import chunk_terms
 from recollectum.settings.model import Settings
 from recollectum.storage.catalog_mark import CatalogMarkFile
 from recollectum.storage.copies import (
@@ -95,6 +96,8 @@ class _Stage:
     authenticated: bool
     #: The files of the home to be, when the whole home is restored.
     names: tuple[str, ...]
+    #: The keys of these files, by the ids of their vaults; the catalog has one too.
+    keys: Mapping[str, bytes | None]
     encrypted: bool
 
 
@@ -125,7 +128,7 @@ def restore_home(
             raise Conflict(f"{there[0]} exists already; add --replace to move it away, or restore with --into")
         # Of the catalog that was here before.
         CatalogMarkFile(home).forget()
-        kept = engine.upkeep.put_home(stage.room, stage.names, opening.clock())
+        kept = engine.upkeep.put_home(stage.room, stage.names, stage.keys, chunk_terms, opening.clock())
     log = Log(home, opening.settings.log.level, opening.clock)
     log.info("restore.done", {"kind": "home", "vaults": len(stage.vaults)})
     log.close()
@@ -209,8 +212,13 @@ def _staged(
                 check_authentic(manifest, keys.manifest_key())
             found = _proven(room, manifest, keys, opening, owners)
             names = tuple(part.file for part in manifest.parts)
+            of_files = {
+                part.vault_id or CATALOG: keys.key(part.vault_id or CATALOG) if keys and part.encrypted else None
+                for part in manifest.parts
+                if part.file != KEYS_COPY
+            }
             if encrypted is not None and manifest.whole:
-                names = _recoded(room, manifest, keys, opening, encrypted=encrypted)
+                names, of_files = _recoded(room, manifest, keys, opening, encrypted=encrypted)
         finally:
             if keys:
                 keys.close()
@@ -220,6 +228,7 @@ def _staged(
             vaults=found,
             authenticated=keys is not None,
             names=names,
+            keys=of_files,
             encrypted=keys is not None if encrypted is None else encrypted,
         )
     finally:
@@ -228,16 +237,17 @@ def _staged(
 
 def _recoded(
     room: Path, manifest: Manifest, keys: KeyStore | None, opening: BackupAccess, *, encrypted: bool
-) -> tuple[str, ...]:
-    """Give every copy of a home a key, or take it away; return the names of the files that make up the home then."""
+) -> tuple[tuple[str, ...], dict[str, bytes | None]]:
+    """Give every copy of a home a key, or take it away; return the files that make up the home then, and their keys."""
     made = None if keys or not encrypted else _keys(room, opening, encryption="auto")
     held = keys or made
     parts = [part for part in manifest.parts if part.file != KEYS_COPY]
+    given: dict[str, bytes | None] = {}
     try:
         for part in parts:
             vault_id = part.vault_id or CATALOG
             old = held.key(vault_id) if held and part.encrypted else None
-            new = (old or held.make_key(vault_id)) if held and encrypted else None
+            new = given[vault_id] = (old or held.make_key(vault_id)) if held and encrypted else None
             if old != new:
                 recode_copy(room / part.file, old, new)
             if vault_id == CATALOG:
@@ -245,7 +255,7 @@ def _recoded(
     finally:
         if made:
             made.close()
-    return (*(part.file for part in parts), *((KEYS_COPY,) if encrypted else ()))
+    return (*(part.file for part in parts), *((KEYS_COPY,) if encrypted else ())), given
 
 
 def _keys(room: Path, opening: BackupAccess, encryption: Literal["auto", "off"] = "off") -> KeyStore:
@@ -308,7 +318,7 @@ def _add(admin: HomeAdmin, one: _Staged, *, encrypted: bool) -> None:
     made_id = IdMaker(admin.clock)("vlt")
     entry = VaultEntry(owner=one.owner, id=made_id, encrypted=encrypted, created_at=admin.clock())
     key = admin.keys.make_key(entry.id) if encrypted else None
-    admin.engine.upkeep.put_vault(entry.id, key, one.file, one.key)
+    admin.engine.upkeep.put_vault(entry.id, key, one.file, one.key, chunk_terms)
 
     def change(tx: Tx) -> None:
         if people.find(tx, one.owner.person) is None:
@@ -333,7 +343,7 @@ def _replace(admin: HomeAdmin, one: _Staged, entry: VaultEntry) -> list[Path]:
     if not is_there:
         # A log without its database would be applied to the new one.
         saved += _set_aside(admin, entry)
-    admin.engine.upkeep.put_vault(entry.id, key, one.file, one.key)
+    admin.engine.upkeep.put_vault(entry.id, key, one.file, one.key, chunk_terms)
     return saved
 
 

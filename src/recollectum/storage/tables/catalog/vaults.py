@@ -13,6 +13,7 @@ _ADD = """
 """
 _ONE = "SELECT owner, id, encrypted, created_at FROM vaults WHERE owner = :owner"
 _MARK = "UPDATE vaults SET encrypted = :encrypted"
+_EXISTS = "SELECT EXISTS (SELECT 1 FROM vaults)"
 _ALL = "SELECT owner, id, encrypted, created_at FROM vaults"
 
 
@@ -52,6 +53,11 @@ def find(tx: Tx, owner: Owner) -> VaultEntry | None:
 def everything(tx: Tx) -> list[VaultEntry]:
     """Return all vaults, by owner."""
     return [_from_row(row) for row in sorted(tx.rows(_ALL, {}))]
+
+
+def are_there(tx: Tx) -> bool:
+    """Return whether there is any vault."""
+    return bool(tx.rows(_EXISTS, {})[0][0])
 
 
 def _from_row(row: Row) -> VaultEntry:

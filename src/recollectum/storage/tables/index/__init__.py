@@ -1,6 +1,7 @@
 """Tables of the search index; all of them can be rebuilt from content.
 
 chunks           indexed pieces of memories, messages and notes
+chunk_texts      chunks with the texts that their search terms are made from
 vectors          quantised vectors of chunks
 generations      which embedder made which vectors
 coarse           IVF index: centroids and cells

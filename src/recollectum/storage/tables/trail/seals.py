@@ -41,7 +41,7 @@ _KNOWN_BY = {
 }
 
 #: The name in meta: the tables in which every row has a seal.
-_MARK = "sealed"
+MARK = "sealed"
 _ALL = " ".join(SOURCES)
 
 _COLUMNS = "SELECT name FROM pragma_table_info(:source, 'main') ORDER BY cid"
@@ -77,12 +77,12 @@ def digest_of(columns: Sequence[str], row: str) -> str:
 
 def are_whole(tx: Tx) -> bool:
     """Return whether every row has been sealed, so that a missing seal means a damaged row."""
-    return meta.find(tx, _MARK) == _ALL
+    return meta.find(tx, MARK) == _ALL
 
 
 def are_there(tx: Tx) -> bool:
     """Return whether any seal exists."""
-    return bool(tx.rows(_THERE, {"name": _MARK})[0][0])
+    return bool(tx.rows(_THERE, {"name": MARK})[0][0])
 
 
 def damaged(tx: Tx) -> int:
@@ -127,13 +127,13 @@ def seal(tx: Tx) -> None:
     """Seal each row that has no seal, and record that all have one."""
     for source in SOURCES:
         tx.run(_filled(tx, _SEAL, source), {})
-    meta.save(tx, _MARK, _ALL)
+    meta.save(tx, MARK, _ALL)
 
 
 def clear(tx: Tx) -> None:
     """Delete all seals."""
     tx.run(_CLEAR, {})
-    tx.run(_UNMARK, {"name": _MARK})
+    tx.run(_UNMARK, {"name": MARK})
 
 
 def _filled(tx: Tx, sql: str, source: str) -> str:

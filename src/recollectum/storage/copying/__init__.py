@@ -1,0 +1,6 @@
+"""Copies the rows of a vault or of the catalog between engines, in one snapshot, by way of an ordinary file.
+
+row_copier       copies rows table by table, and compares two databases by digest
+copied_tables    the tables that both engines have, in an order that keeps references whole
+database_file    writes an ordinary database file from the rows of another engine, and reads one
+"""

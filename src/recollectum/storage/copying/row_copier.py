@@ -1,0 +1,162 @@
+"""Copies all rows of a database into another one, whichever engines the two have, and compares them by digest."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from recollectum.domain.errors import StorageError
+from recollectum.storage.engine import Progress
+from recollectum.storage.port import Row, Tx, Value
+
+#: Rows per read.
+_PAGE = 1024
+#: Rows per statement that writes: few sizes, so that each table has few different statements.
+_BATCHES = (64, 8, 1)
+_PROGRESS_BYTES = 4096
+_DIGEST_BYTES = 16
+#: Text columns that store a stand-in for a text (see `Tx.hide`), after one of these beginnings.
+_HIDDEN: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("proposals", "fingerprint"): ("",),
+    ("meta", "name"): ("lines:", "profile:"),
+}
+
+
+class CopiedTable(NamedTuple):
+    """A table that both engines have."""
+
+    name: str
+    columns: tuple[str, ...]
+    #: The primary key; empty if there is none.
+    key: tuple[str, ...]
+    #: The values of the first column that belong to one engine alone.
+    skipped: frozenset[str] = frozenset()
+
+
+class TableDigest(NamedTuple):
+    """How many rows a table has, and the sum of their digests; the order of the rows does not matter."""
+
+    rows: int
+    total: int
+
+
+def clear_rows(target: Tx, tables: Sequence[CopiedTable]) -> None:
+    """Delete the rows of all tables; `tables` lists each after those that it refers to."""
+    for table in reversed(tables):
+        target.run(f'DELETE FROM "{table.name}"', {})  # noqa: S608 - names of our own schema
+
+
+def copy_rows(
+    source: Tx, target: Tx, tables: Sequence[CopiedTable], progress: Progress = lambda _: None
+) -> dict[str, TableDigest]:
+    """Add the rows of one database to another, whose tables are empty; return the digests of what was read."""
+    told = _Meter(progress)
+    found: dict[str, TableDigest] = {}
+    for table in tables:
+        rows = 0
+        total = 0
+        for page in _pages(source, table):
+            rows += len(page)
+            total += _total(page)
+            _insert(target, table, page)
+            told.count(page)
+        found[table.name] = TableDigest(rows, total % (1 << 8 * _DIGEST_BYTES))
+    return found
+
+
+def digest_rows(tx: Tx, tables: Sequence[CopiedTable]) -> dict[str, TableDigest]:
+    """Return the digest of each table; equal on two engines when the rows are."""
+    found: dict[str, TableDigest] = {}
+    for table in tables:
+        sums = [(len(page), _total(page)) for page in _pages(tx, table)]
+        total = sum(one for _, one in sums) % (1 << 8 * _DIGEST_BYTES)
+        found[table.name] = TableDigest(sum(rows for rows, _ in sums), total)
+    return found
+
+
+def check_equal(read: Mapping[str, TableDigest], written: Mapping[str, TableDigest], place: str) -> None:
+    """Raise when a copy does not have the rows that were read."""
+    for name, digest in read.items():
+        if written.get(name) != digest:
+            raise StorageError(f"the copy of {name} in {place} differs from what was read; try again")
+
+
+class _Meter:
+    """Reports progress in pages of a file, by the size of the values."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._left = 0
+
+    def count(self, page: Iterable[Row]) -> None:
+        """Add some rows."""
+        self._left += sum(len(value) if isinstance(value, str | bytes) else 8 for row in page for value in row)
+        if pages := self._left // _PROGRESS_BYTES:
+            self._left %= _PROGRESS_BYTES
+            self._progress(pages)
+
+
+def _pages(tx: Tx, table: CopiedTable) -> Iterator[list[Row]]:
+    """Yield the rows in the order of their key, with hidden texts shown."""
+    listed = ", ".join(f'"{name}"' for name in table.columns)
+    everything = f'SELECT {listed} FROM "{table.name}"'  # noqa: S608 - names of our own schema
+    if not table.key:
+        yield _shown(tx, table, tx.rows(everything, {}))
+        return
+    keys = ", ".join(f'"{name}"' for name in table.key)
+    places = [table.columns.index(name) for name in table.key]
+    marks = ", ".join(f":after{n}" for n in range(len(places)))
+    ordered = f"ORDER BY {keys} LIMIT :most"
+    page = tx.rows(f"{everything} {ordered}", {"most": _PAGE})
+    while page:
+        yield _shown(tx, table, page)
+        if len(page) < _PAGE:
+            return
+        after = {f"after{n}": page[-1][place] for n, place in enumerate(places)}
+        page = tx.rows(f"{everything} WHERE ({keys}) > ({marks}) {ordered}", {**after, "most": _PAGE})
+
+
+def _insert(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> None:
+    listed = ", ".join(f'"{name}"' for name in table.columns)
+    rows = _replaced(table, page, tx.hide)
+    for size, batch in _batches(rows):
+        values = ", ".join(f"({', '.join(f':v{n}_{c}' for c in range(len(table.columns)))})" for n in range(size))
+        params: dict[str, Value] = {f"v{n}_{c}": value for n, row in enumerate(batch) for c, value in enumerate(row)}
+        tx.run(f'INSERT INTO "{table.name}" ({listed}) VALUES {values}', params)  # noqa: S608 - see above
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[tuple[int, list[Row]]]:
+    waiting = list(rows)
+    start = 0
+    while left := len(waiting) - start:
+        size = next(one for one in _BATCHES if one <= left)
+        yield size, list(islice(waiting, start, start + size))
+        start += size
+
+
+def _shown(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> list[Row]:
+    return _replaced(table, (row for row in page if row[0] not in table.skipped), tx.show)
+
+
+def _replaced(table: CopiedTable, page: Iterable[Row], change: Callable[[str], str]) -> list[Row]:
+    hidden = [(place, _HIDDEN.get((table.name, name), ())) for place, name in enumerate(table.columns)]
+    hidden = [(place, beginnings) for place, beginnings in hidden if beginnings]
+    if not hidden:
+        return list(page)
+    return [_changed(row, hidden, change) for row in page]
+
+
+def _changed(row: Row, hidden: Iterable[tuple[int, tuple[str, ...]]], change: Callable[[str], str]) -> Row:
+    values = list(row)
+    for place, beginnings in hidden:
+        text: str = values[place]
+        beginning = next((one for one in beginnings if text.startswith(one)), None)
+        if beginning is not None and len(text) > len(beginning):
+            values[place] = beginning + change(text[len(beginning) :])
+    return tuple(values)
+
+
+def _total(page: Iterable[Row]) -> int:
+    # The output of `ascii` is the same in every version of Python, and differs for different values.
+    hashes = (hashlib.blake2b(ascii(tuple(row)).encode("ascii"), digest_size=_DIGEST_BYTES) for row in page)
+    return sum(int.from_bytes(one.digest()) for one in hashes)

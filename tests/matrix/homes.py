@@ -13,6 +13,7 @@ from recollectum.domain.ids import Clock
 from recollectum.models.embedding.port import Embedder
 from recollectum.models.language.port import LanguageModel
 from recollectum.models.search import SearchModels
+from tests.plugins.engines import SQLITE, current_engine
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 #: A step that a vault believes at once.
@@ -68,8 +69,11 @@ def open_home(
 def lay_home(folder: Path) -> None:
     """Put a home with alice's empty vault into a folder that has none, as `open_home` makes it at `START`.
 
-    Making one runs every migration, which takes most of the time of a small test; this copies one.
+    Making one runs every migration, which takes most of the time of a small test; this copies one. A home on PostgreSQL
+    has no files to copy.
     """
+    if current_engine() != SQLITE:
+        return
     for name, content in _made().items():
         path = folder / "home" / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

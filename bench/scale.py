@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -19,7 +20,6 @@ from bench.scale_bare import BareRows, Sent, bare_client, index_reads, recorded
 from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
-from recollectum.domain.errors import RecollectumError
 from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
@@ -30,6 +30,8 @@ _WORDS = 20
 _VOCABULARY = [f"word{number}x" for number in range(5_000)]
 _WEIGHTS = [1 / (number + 1) for number in range(len(_VOCABULARY))]
 _OWNER = "user:alice"
+#: How many chunks the vaults have in which sealing is measured.
+_SEALED = 1_000
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def _sync(database: PostgresDatabase) -> None:
         connection.execute("SELECT pg_reload_conf()")
 
 
-def measure(folder: Path, database: PostgresDatabase, size: int, rounds: int) -> Iterator[Ratio | str]:
+def measure(folder: Path, database: PostgresDatabase, size: int, rounds: int) -> Iterator[Ratio]:
     """Yield the lines of one size."""
     chance = random.Random(5)
     texts = [" ".join(chance.choices(_VOCABULARY, _WEIGHTS, k=_WORDS)) for _ in range(size)]
@@ -97,7 +99,7 @@ def measure(folder: Path, database: PostgresDatabase, size: int, rounds: int) ->
         yield _warm(files.vault(_OWNER), server.vault(_OWNER), database, questions, rounds, size)
         yield from _writes(server.vault(_OWNER), rows, rounds)
     yield _cold(folder / "server", settings, database, questions[0], rounds, size)
-    yield _sealing(folder / "sealed", settings)
+    yield from _sealing(folder / "sealing", texts[:_SEALED], questions, rounds)
 
 
 def _open(folder: Path, settings: Mapping[str, object]) -> Recollectum:
@@ -172,14 +174,30 @@ def _bytes(rows: BareRows, folder: Path, size: int) -> Ratio:
     return Ratio("bytes a chunk", rows.vault_bytes() / size, files / size, 2.5)
 
 
-def _sealing(folder: Path, settings: Mapping[str, object]) -> str:
-    """Say whether the engine encrypts; where it does not, there is nothing to compare."""
-    try:
-        with _open(folder, {**settings, "encryption": "auto"}) as home:
-            home.vault("user:bob").memories.save("a boat")
-    except RecollectumError as error:
-        return f"| sealing | not measured: {error} | | | 1.3 | |"
-    return "| sealing | works, and is not measured yet | | | 1.3 | |"
+def _sealing(folder: Path, texts: Sequence[str], questions: Sequence[str], rounds: int) -> Iterator[Ratio]:
+    """Compare recall and save with encryption to the same without, in two databases."""
+    more = (f"ship {number} is grey and {number * 7} is green" for number in range(1_000_000))
+    with ExitStack() as stack:
+        vaults: dict[str, Vault] = {}
+        for encryption in ("auto", "off"):
+            database = stack.enter_context(database_on(available()[-1]))
+            settings = {"storage.url": database.url(), "encryption": encryption}
+            vaults[encryption] = stack.enter_context(_open(folder / encryption, settings)).vault(_OWNER)
+            vaults[encryption].memories.save_many([Draft(content=text) for text in texts])
+            vaults[encryption].admin.index.update()
+
+        def ask(vault: Vault) -> None:
+            for question in questions:
+                vault.recall(question)
+
+        works: dict[str, Callable[[Vault], object]] = {"recall": ask, "save": lambda one: one.memories.save(next(more))}
+        for what, work in works.items():
+            for vault in vaults.values():
+                work(vault)
+            times = 1 if what == "recall" else 10
+            found = _medians(times * rounds, {key: partial(work, vault) for key, vault in vaults.items()})
+            count = len(questions) if what == "recall" else 1
+            yield Ratio(f"sealing, {what}, {len(texts):,} chunks, ms", found["auto"] / count, found["off"] / count, 1.3)
 
 
 def _medians(rounds: int, works: Mapping[str, Callable[[], object]]) -> dict[str, float]:

@@ -47,7 +47,7 @@ class TwoHomes(RuleBasedStateMachine):
         self.patch.setattr(IdMaker.__init__, "__defaults__", (system_clock, _no_chance))
         self.clock = Turning()
         self.embedder = "first"
-        self.settings: list[dict[str, object]] = [{}, {"storage.url": database.url()}]
+        self.settings: list[dict[str, object]] = [{}, {"storage.url": database.url(), "encryption": "auto"}]
         self.folders = [self.stack.enter_context(quick_folder()) for _ in self.settings]
         self.homes: list[Recollectum] = []
         self.open()

@@ -37,7 +37,10 @@ def test_nothing_of_a_sealed_value_can_be_read() -> None:
         assert b"secret" not in seal(b"the secret bytes")
 
 
-@pytest.mark.parametrize("stored", [SealedValues(_KEY).seal("words"), SealedValues(_KEY).seal_equal("words")])
+# The values differ from run to run, so they cannot be the names of the tests: parallel workers compare those.
+@pytest.mark.parametrize(
+    "stored", [SealedValues(_KEY).seal("words"), SealedValues(_KEY).seal_equal("words")], ids=["random", "equal"]
+)
 def test_another_key_no_key_and_a_changed_value_are_refused(stored: bytes) -> None:
     with pytest.raises(Damaged, match="belongs to another vault"):
         SealedValues(_OTHER).unseal(stored)

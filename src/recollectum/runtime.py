@@ -198,7 +198,8 @@ class HomeRuntime:
 
     def _purge_environment(self) -> PurgeEnvironment:
         """Return the parts of the home that a purge touches."""
-        return PurgeEnvironment(self.home, self.engine, self.catalog, self.keys, self.clock, self._needles)
+        days = self.settings.storage.remains_days if self.settings.storage.url else None
+        return PurgeEnvironment(self.home, self.engine, self.catalog, self.keys, self.clock, self._needles, days)
 
     def person_erasure(self) -> "PersonErasure":
         """Return what erases a whole person."""

@@ -21,6 +21,12 @@ class StorageSettings:
     statement_timeout_seconds: float = number(
         60.0, 0, 86_400, "How long one statement may take on PostgreSQL; 0 is no limit."
     )
+    remains_days: int = number(
+        30,
+        0,
+        36_500,
+        "Days until the PostgreSQL server's log and base backups expire; a receipt of a purge names the day.",
+    )
     busy_timeout_seconds: float = number(10.0, 0.1, 600, "How long a write waits for another process.")
     open_vaults: int = number(256, 1, 10_000, "How many vaults one process keeps open at once.")
     open_vaults_mib: int = number(

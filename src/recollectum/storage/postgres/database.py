@@ -54,10 +54,10 @@ class PostgresDatabase:
             return done
 
     def erase_remains(self) -> bool:
-        """Return False: dead rows are the server's, and stay until it vacuums."""
+        """Forget the tokens in memory; dead rows are the server's, and a receipt says until when they may stay."""
         self._check_open()
         self._context.forget_tokens()
-        return False
+        return True
 
     def close(self) -> None:
         """Close this database; the connections are closed with the last one."""

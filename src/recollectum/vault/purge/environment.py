@@ -3,7 +3,7 @@
 import hmac
 import secrets
 from collections.abc import Callable, Collection, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ class PurgeEnvironment(NamedTuple):
     clock: Clock
     #: Samples of what purges of this process erased, until the files are searched.
     needles: dict[str, ErasureSamples]
+    #: Days for which a database server keeps deleted rows in its log and backups; None where vaults are files.
+    remains_days: int | None = None
 
     def has_ledger(self) -> bool:
         """Return whether anything was ever erased in this home."""
@@ -74,6 +76,16 @@ class PurgeEnvironment(NamedTuple):
         """Return the backups that were made outside the folder of backups and hold one of these vaults, in words."""
         found = self.catalog.read(lambda tx: backups_elsewhere.of(tx, vault_ids))
         return tuple(f"{one.place} (made {one.made_at:%Y-%m-%d %H:%M} UTC)" for one in found)
+
+    def places_elsewhere(self, vault_ids: Collection[str], *, with_keys: bool = False) -> tuple[str, ...]:
+        """Return those backups, and what else may hold what is erased; `with_keys` if the keys are destroyed too."""
+        backups = self.backups_elsewhere(vault_ids)
+        if self.remains_days is None:
+            return backups
+        form = "ciphertext" if self.keys.enabled else "plain text"
+        form += " whose key is destroyed" if self.keys.enabled and with_keys else ""
+        places = f"{self.engine.place_of_catalog}: dead rows, the log of changes, standbys and base backups"
+        return (*backups, f"{places}, as {form}, until {self.clock() + timedelta(days=self.remains_days):%Y-%m-%d}")
 
     def backups_of(self, vault_ids: Iterable[str]) -> list[Path]:
         """Return the copies of vaults from before migrations, from repairs and restores, and in backups of the home."""

@@ -296,7 +296,7 @@ def _blank_receipt(runtime: VaultRuntime, environment: PurgeEnvironment, purge: 
         at=environment.clock().isoformat(),
         counts=dict(purge.counts),
         backups_destroyed=gone,
-        elsewhere=environment.backups_elsewhere((runtime.vault.id,)),
+        elsewhere=environment.places_elsewhere((runtime.vault.id,)),
         reason=_LOG_HELD,
     )
 

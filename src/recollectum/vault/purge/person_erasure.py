@@ -70,7 +70,7 @@ class PersonErasure:
             at=home.clock().isoformat(),
             counts=dict(departure.counts),
             backups_destroyed=home.destroy_backups((*ids, CATALOG), change=_forget_in(home, departure)),
-            elsewhere=home.backups_elsewhere(ids),
+            elsewhere=home.places_elsewhere(ids, with_keys=True),
             reason=_STILL_OPEN,
         )
         if not all([self._destroy(vault_id, departure.id) for vault_id in ids]):

@@ -153,7 +153,7 @@ class Receipt:
     #: How many other texts of the vault still contain the same words, and the ids of some of them.
     excused: int = 0
     remaining: tuple[str, ...] = ()
-    #: Backups that were made outside the home and still hold what was erased.
+    #: Places outside the home that may still hold what was erased: backups, and the files of a database server.
     elsewhere: tuple[str, ...] = ()
     #: Why it is not done, in words.
     reason: str | None = None

@@ -148,7 +148,7 @@ class Purge(VaultService):
             counts=counts,
             memories_derived=0,
             memories_kept=0,
-            elsewhere=environment.backups_elsewhere(vault_ids),
+            elsewhere=environment.places_elsewhere(vault_ids, with_keys=request.kind is PurgeKind.USER),
             backups=tuple(path.relative_to(environment.home.backups).as_posix() for path in backups),
             expires_at=made_at + TOKEN_LIFETIME,
         )

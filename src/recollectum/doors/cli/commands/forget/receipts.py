@@ -95,8 +95,7 @@ def what_stays(one: "Receipt | Preview") -> list[str]:
             one_line(f"the same text is also in {plural(one.excused, 'other text')} ({named}); purge these too")
         )
     if one.elsewhere:
-        many = plural(len(one.elsewhere), "backup")
-        lines.append(f"{many} {'was' if len(one.elsewhere) == 1 else 'were'} made elsewhere and still hold it:")
+        lines.append(f"{plural(len(one.elsewhere), 'place')} outside the home may still hold it:")
         lines += [one_line(f"  {place}") for place in one.elsewhere]
     return lines
 

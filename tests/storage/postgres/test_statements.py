@@ -86,6 +86,7 @@ OFTEN = (
     "index.search._SPEAKERS",
     "index.hit_rows._DETAILS",
     "index.hit_rows._BESIDE",
+    "index.hit_rows._BESIDE_FILTERED",
     "index.hit_rows._TRUSTS",
     "index.vectors._AFTER",
     "index.vectors._LAST",

@@ -24,15 +24,6 @@ _DETAILS = """
      -- A piece whose row is gone has nothing to show.
      WHERE coalesce(messages.number, memories.number, notes.number) IS NOT NULL
 """
-_NEAR = """
-    SELECT wanted.value, {other}.position - hit.position, {other}.id, {other}.position,
-           {other}.speaker, {other}.trust, {other}.text, {other}.role
-      FROM numbers(:numbers) AS wanted
-     INNER JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
-     INNER JOIN messages AS hit ON hit.number = found.source_number
-     INNER JOIN messages AS other ON other.session_id = hit.session_id
-           AND other.position IN (hit.position - 1, hit.position + 1)
-"""
 # The turn beside another is nearly always stored beside it: try that row first, because to find it by its position
 # in the session reads pages of an index. A turn without a chunk is not shown: it is empty, or quarantined.
 # In two parts, and without EXISTS: PostgreSQL would take each of them for a reason to read all chunks of the vault.
@@ -56,11 +47,21 @@ _BESIDE = """
              WHERE chunks.source = 'sessions' AND chunks.source_number = other.number)) IS NOT NULL
 """
 _BESIDE_FILTERED = f"""
-    {_NEAR.format(other="messages")}
-     INNER JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
-     {ROWS.format(numbers="beside.number")}
+    WITH near AS MATERIALIZED (
+        SELECT wanted.value AS wanted, hit.position AS place, other.number AS number
+          FROM numbers(:numbers) AS wanted
+         INNER JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
+         INNER JOIN messages AS hit ON hit.number = found.source_number
+         INNER JOIN messages AS other ON other.session_id = hit.session_id
+               AND other.position IN (hit.position - 1, hit.position + 1)),
+    shown AS MATERIALIZED (
+        SELECT near.wanted, near.place, beside.number
+          FROM near INNER JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = near.number)
+    SELECT shown.wanted, messages.position - shown.place, messages.id, messages.position,
+           messages.speaker, messages.trust, messages.text, messages.role
+      FROM shown {ROWS.format(numbers="shown.number")}
      WHERE {FILTERED}
-"""
+"""  # noqa: S608
 # The message itself; for a memory, the message it was said in and every message it cites.
 _TRUSTS = """
     SELECT id, trust FROM messages WHERE id IN (SELECT value FROM texts(:ids))

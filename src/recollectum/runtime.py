@@ -16,6 +16,7 @@ from recollectum.domain.ids import Clock, IdMaker
 from recollectum.domain.records import dataclass
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
+from recollectum.home.move_mark import check_not_moving
 from recollectum.home.paths import Home, prepare
 from recollectum.home.reserve import Reserve
 from recollectum.models.search import SearchModels
@@ -320,6 +321,7 @@ class HomeRuntime:
         mark = CatalogMarkFile(self.home)
         catalog = CountedCatalog(self._open_database(mark), mark, self.engine.place_of_catalog)
         try:
+            check_not_moving(self.home)
             catalog.check()
         except BaseException:
             catalog.close()

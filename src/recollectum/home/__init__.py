@@ -9,6 +9,8 @@ logs                 the log, without content
 log_rotation         the private log file; loaded with the first line
 project              the project folder and its overrides
 policies             loads policy files
+database_mark        whether the vaults are in a database
+move_mark            a move between engines: its lock, and its decision
 keys                 the master key and its holders
 credentials          API keys and OAuth tokens
 core_dumps           no core dumps of our programs, which would contain the key

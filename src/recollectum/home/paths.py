@@ -56,6 +56,11 @@ class Home:
         return self.root / "postgres.mark"
 
     @property
+    def move_mark_file(self) -> Path:
+        """Says that the vaults were moved to another engine, and that the last steps are missing."""
+        return self.root / "move.mark"
+
+    @property
     def reserve_file(self) -> Path:
         """Reserved disk space, so that deletion still works on a full disk."""
         return self.root / "reserve"
@@ -122,6 +127,7 @@ _NAMES = {
         "reserve",
         "catalog.mark",
         "postgres.mark",
+        "move.mark",
     ),
     *("vaults", "locks", "backups", "owners", "logs", "run", "catalog.db", "keys.db"),
 }

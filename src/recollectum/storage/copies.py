@@ -29,6 +29,7 @@ from recollectum.storage.sqlite.files import (
     name_in_backup,
     remove,
 )
+from recollectum.storage.sqlite.files import remove as remove_database
 from recollectum.storage.sqlite.migrate import shipped
 from recollectum.storage.sqlite.upkeep import inspect_file
 from recollectum.storage.tables.catalog import vaults
@@ -50,6 +51,7 @@ __all__ = [
     "mark_vaults",
     "newest_schema",
     "recode_copy",
+    "remove_database",
     "rewrap_keys",
     "upgrade_catalog",
     "upgrade_vault",

@@ -148,7 +148,10 @@ class EngineUpkeep(Protocol):
     def put_vault(
         self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None, terms: ChunkTerms
     ) -> None:
-        """Replace the content of a vault by that of a copy, in one transaction; create a missing vault."""
+        """Replace the content of a vault, or of the `CATALOG`, by that of a copy, in one transaction.
+
+        A missing vault is created.
+        """
         ...
 
     def in_the_way(self, names: Sequence[str]) -> list[Path]:
@@ -251,7 +254,7 @@ class Engine(Protocol):
         ...
 
     def is_unused(self, vault_id: str, key: bytes | None) -> bool:
-        """Return whether no other process has a vault open; the caller has closed it."""
+        """Return whether no other process has a vault, or the `CATALOG`, open; the caller has closed it."""
         ...
 
     def destroy_vault(self, vault_id: str) -> None:

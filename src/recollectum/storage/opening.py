@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import StorageError
 from recollectum.home.paths import Home
-from recollectum.storage.sqlite.files import HomeFiles
+from recollectum.storage.sqlite.files import HomeFiles, is_there, set_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
+    from datetime import datetime
 
     from recollectum.domain.ids import Clock
     from recollectum.settings.model import StorageSettings
@@ -18,17 +19,42 @@ if TYPE_CHECKING:
 
 def open_engine(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engine":
     """Return the engine of a home; nothing is opened or created yet."""
-    if settings.url:
-        return _open_postgres(home, settings, clock)
-    if home.postgres_mark_file.exists():
+    if home.move_mark_file.exists():
+        raise StorageError(
+            f"the vaults of {home.root} were moved, and the last steps are missing; finish with: recollectum move"
+        )
+    if settings.url and HomeFiles(home).catalog.exists():
+        raise StorageError(
+            f"the vaults of {home.root} are SQLite files, but storage.url is set; "
+            "unset it, move them with `recollectum move`, or name another home for the database"
+        )
+    if not settings.url and home.postgres_mark_file.exists():
         raise StorageError(
             f"the vaults of {home.root} are in a PostgreSQL database, but storage.url is not set; "
             "set it, or name another home"
         )
+    return engine_of(home, settings, clock)
+
+
+def engine_of(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engine":
+    """Return the engine that the settings name, wherever the vaults are: a move has two at once."""
+    if settings.url:
+        with _driver():
+            # Import here: most homes are SQLite files, and the driver is an extra.
+            from recollectum.storage.postgres.engine import PostgresEngine  # noqa: PLC0415
+
+        return PostgresEngine(home, settings, clock)
     # Import here: the checks below must not wait for a database library.
     from recollectum.storage.sqlite.engine import SqliteEngine  # noqa: PLC0415
 
     return SqliteEngine(home, settings, clock)
+
+
+def set_files_aside(home: Home, vault_ids: "Sequence[str]", now: "datetime") -> list[Path]:
+    """Move the catalog and these vaults into the backups, because a database has them now; return their new paths."""
+    found = HomeFiles(home)
+    paths = [found.catalog, *(found.vault(vault_id) for vault_id in vault_ids)]
+    return [set_aside(home, path, now) for path in paths if is_there(path)]
 
 
 def upgrade_database(settings: "StorageSettings", clock: "Clock", *, dry_run: bool) -> tuple[str, ...]:
@@ -37,19 +63,6 @@ def upgrade_database(settings: "StorageSettings", clock: "Clock", *, dry_run: bo
         from recollectum.storage.postgres.schema_upgrade import upgrade_schema  # noqa: PLC0415 - see below
 
     return upgrade_schema(settings.migrator_url or settings.url, clock, dry_run=dry_run)
-
-
-def _open_postgres(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engine":
-    if HomeFiles(home).catalog.exists():
-        raise StorageError(
-            f"the vaults of {home.root} are SQLite files, but storage.url is set; "
-            "unset it, or name another home for the database"
-        )
-    with _driver():
-        # Import here: most homes are SQLite files, and the driver is an extra.
-        from recollectum.storage.postgres.engine import PostgresEngine  # noqa: PLC0415
-
-    return PostgresEngine(home, settings, clock)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ home_admin  what all maintenance needs of an open home
 presence    whether there is a home, without opening it
 rounds      periodic work in the daemon
 backup      backup, restore and repair
+move        moves all vaults between files and a database
 rekey       new keys for vaults, and a new master key
 doctor      checks of a home and its vaults
 """

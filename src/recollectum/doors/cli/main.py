@@ -29,6 +29,7 @@ from recollectum.doors.cli.commands.operate import (
     doctor,
     hook,
     mcp,
+    move,
     repair,
     restore,
     serve,
@@ -102,7 +103,7 @@ def _build() -> typer.Typer:
     app.add_typer(mcp.app, name="mcp")
     for one in (events, upgrade, hook):
         one.add_to(app)
-    for one in (backup, restore, doctor, repair):
+    for one in (backup, restore, move, doctor, repair):
         one.add_to(app)
     return app
 

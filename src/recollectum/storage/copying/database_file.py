@@ -1,5 +1,6 @@
 """Writes an ordinary database file from the rows of another engine, and reads the rows of one."""
 
+import os
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from recollectum.storage.engine import VAULT, Progress, VaultCopy
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.sqlite.conversion import bring_seals_up_to_date
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
+from recollectum.storage.sqlite.files import remove
 from recollectum.storage.sqlite.integrity import row_counts, schema_number
 from recollectum.storage.sqlite.migrate import finished, migrate, shipped
 
@@ -48,10 +50,8 @@ def write_file(
     file: Path, family: str, key: bytes | None, rows: CopiedRows, progress: Progress, clock: Clock
 ) -> VaultCopy:
     """Write a new file with these rows, under a key, at this program's schema, and compare it with what was read."""
-    database = SqliteDatabase(file, SqliteOptions(key=key, readers=1))
+    database = _created(file, family, key, clock)
     try:
-        steps = shipped(family)
-        migrate(database, steps, clock=clock, backup=lambda _: None, schema=finished(family, steps))
         tables = database.on_connection(copied_tables)
         read = database.write(lambda target: _fill(rows, target, tables, progress))
         if family == VAULT:
@@ -76,6 +76,30 @@ def open_file(file: Path, family: str, key: bytes | None) -> Generator[DatabaseF
         yield DatabaseFile(database=database, tables=database.on_connection(copied_tables))
     finally:
         database.close()
+
+
+def table_list(room: Path, family: str, clock: Clock) -> tuple[CopiedTable, ...]:
+    """Return the tables that both engines have at this program's schema; `room` is a folder for a file."""
+    file = room / f".{family}-{os.urandom(6).hex()}.db"
+    try:
+        database = _created(file, family, None, clock)
+        try:
+            return database.on_connection(copied_tables)
+        finally:
+            database.close()
+    finally:
+        remove(file)
+
+
+def _created(file: Path, family: str, key: bytes | None, clock: Clock) -> SqliteDatabase:
+    database = SqliteDatabase(file, SqliteOptions(key=key, readers=1))
+    try:
+        steps = shipped(family)
+        migrate(database, steps, clock=clock, backup=lambda _: None, schema=finished(family, steps))
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def _fill(rows: CopiedRows, target: Tx, tables: tuple[CopiedTable, ...], progress: Progress) -> dict[str, TableDigest]:

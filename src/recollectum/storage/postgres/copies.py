@@ -96,7 +96,7 @@ class PostgresCopies:
         # Without a key: whether there are rows is no secret.
         database = self._engine.open_catalog(None)
         try:
-            is_used = database.read(vaults.are_there)
+            is_used = database.read(vaults.ids)
         finally:
             database.close()
         if is_used:

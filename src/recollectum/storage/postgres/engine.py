@@ -8,7 +8,7 @@ from typing import TypeVar
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import StorageError
 from recollectum.domain.ids import Clock
-from recollectum.home.files import write_atomic
+from recollectum.home.database_mark import mark_database
 from recollectum.home.paths import Home
 from recollectum.settings.model import StorageSettings
 from recollectum.storage.engine import CATALOG, VAULT, EngineUpkeep, VaultPlace
@@ -27,7 +27,10 @@ from recollectum.storage.tables.trail import meta as table
 
 T = TypeVar("T")
 _OWNER = "owner"
-_MADE = b"The vaults of this home are in the PostgreSQL database that storage.url names.\n"
+_OTHERS = """
+    SELECT count(*) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
 
 
 class PostgresEngine:
@@ -56,7 +59,7 @@ class PostgresEngine:
         # Import here: most programs only read and write.
         from recollectum.storage.postgres.upkeep import PostgresUpkeep  # noqa: PLC0415
 
-        return PostgresUpkeep(self._home, self, self._open_unchecked, self._mark_home, self._clock)
+        return PostgresUpkeep(self._home, self, self._open_unchecked, self._clock)
 
     @property
     def place_of_catalog(self) -> str:
@@ -74,7 +77,7 @@ class PostgresEngine:
     def create_catalog(self, key: bytes | None) -> PostgresDatabase:
         """Return the catalog, which `recollectum upgrade` creates, and note in the home that it is used."""
         database = self.open_catalog(key)
-        self._mark_home()
+        mark_database(self._home)
         return database
 
     def open_catalog(self, key: bytes | None) -> PostgresDatabase:
@@ -143,9 +146,18 @@ class PostgresEngine:
             database.close()
         return VaultPlace(words=self._words(vault_id), bytes=size, changed_at=changed_at)
 
-    def is_unused(self, vault_id: str, key: bytes | None) -> bool:  # noqa: ARG002 - nothing depends on either
-        """Return True: a vault may be deleted while others have it open; their next transaction is told."""
-        return True
+    def is_unused(self, vault_id: str, key: bytes | None) -> bool:  # noqa: ARG002 - the server needs no key for it
+        """Return whether no other connection to the database is open; an idle process may have none for a while.
+
+        True for a vault: it may be deleted while others have it open; their next transaction is told.
+        """
+        if vault_id != CATALOG:
+            return True
+        connection = self.pool.direct()
+        try:
+            return not connection.execute(_OTHERS, prepare=False).fetchall()[0][0]
+        finally:
+            connection.close()
 
     def destroy_vault(self, vault_id: str) -> None:
         """Delete the rows of a vault, if it exists."""
@@ -170,10 +182,6 @@ class PostgresEngine:
         if vault is None:
             raise StorageError(f"{words} is missing; restore it from a backup, nothing was created in its place")
         return self._open(self._vault_scope(vault, words), key)
-
-    def _mark_home(self) -> None:
-        """Note in the home that its vaults are in a database."""
-        write_atomic(self._home.postgres_mark_file, _MADE)
 
     def _words(self, vault_id: str) -> str:
         return f"the vault {vault_id} in {self.pool.place}"

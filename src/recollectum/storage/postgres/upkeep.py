@@ -9,6 +9,7 @@ from typing import NoReturn, TypeVar
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import StorageError
 from recollectum.domain.ids import Clock
+from recollectum.home.database_mark import mark_database
 from recollectum.home.paths import Home
 from recollectum.storage.engine import (
     CATALOG,
@@ -66,12 +67,10 @@ class PostgresInspection:
 class PostgresUpkeep:
     """The vaults of one database; see `storage.engine.EngineUpkeep`."""
 
-    def __init__(
-        self, home: Home, engine: Engine, open_unchecked: OpenUnchecked, mark: Callable[[], None], clock: Clock
-    ) -> None:
+    def __init__(self, home: Home, engine: Engine, open_unchecked: OpenUnchecked, clock: Clock) -> None:
+        self._home = home
         self._engine = engine
         self._open = open_unchecked
-        self._mark = mark
         self._copies = PostgresCopies(engine, open_unchecked, clock)
         #: The keys are in a file of the home.
         self._files = SqliteUpkeep(home, clock)
@@ -99,7 +98,10 @@ class PostgresUpkeep:
         self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None, terms: ChunkTerms
     ) -> None:
         """Replace the rows of a vault by those of a copy, in one transaction; create a missing vault."""
-        self._copies.put_vault(vault_id, key, copy, copy_key, terms)
+        if vault_id == CATALOG:
+            self._copies.put_catalog(key, copy, copy_key)
+        else:
+            self._copies.put_vault(vault_id, key, copy, copy_key, terms)
 
     def in_the_way(self, names: Sequence[str]) -> list[Path]:
         """Return the key store if a copy would overwrite it; refuse a database that has vaults."""
@@ -115,7 +117,7 @@ class PostgresUpkeep:
             if vault_id != CATALOG:
                 self.put_vault(vault_id, key, folder / name_in_backup(vault_id), key, terms)
         self._copies.put_catalog(keys[CATALOG], folder / CATALOG_FILE, keys[CATALOG])
-        self._mark()
+        mark_database(self._home)
         return kept
 
     def set_aside(self, vault_id: str, now: datetime) -> Path | None:  # noqa: ARG002

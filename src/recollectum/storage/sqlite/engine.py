@@ -129,9 +129,9 @@ class SqliteEngine:
         return VaultPlace(words=str(path), bytes=found.st_size, changed_at=changed_at)
 
     def is_unused(self, vault_id: str, key: bytes | None) -> bool:
-        """Return whether no connection to a vault is open."""
+        """Return whether no connection to a vault is open, or to the catalog, of which every process keeps one."""
         try:
-            return is_only_connection(self._files.vault(vault_id), key)
+            return is_only_connection(self._files.catalog if vault_id == CATALOG else self._files.vault(vault_id), key)
         except (Damaged, WrongKey):
             # An earlier attempt deleted its key, so nobody can read it.
             return True

@@ -12,7 +12,16 @@ from recollectum.domain.errors import Damaged, KeyProblem, StorageError
 from recollectum.domain.ids import Clock
 from recollectum.home.files import sync_folder, sync_path
 from recollectum.home.paths import Home
-from recollectum.storage.engine import VAULT, ChunkTerms, Inspection, Progress, SalvagedVault, VaultCopy, VaultRewriting
+from recollectum.storage.engine import (
+    CATALOG,
+    VAULT,
+    ChunkTerms,
+    Inspection,
+    Progress,
+    SalvagedVault,
+    VaultCopy,
+    VaultRewriting,
+)
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite import files, integrity
 from recollectum.storage.sqlite.backup import copy_snapshot, keep_only_keys, replace_content
@@ -118,7 +127,7 @@ class SqliteUpkeep:
         terms: ChunkTerms,  # noqa: ARG002 - the text index is copied with the file
     ) -> None:
         """Replace the content of a vault by that of a copy, in one transaction; create a missing vault."""
-        path = self._files.vault(vault_id)
+        path = self._files.catalog if vault_id == CATALOG else self._files.vault(vault_id)
         if path.exists():
             # Through SQLite, in one transaction: programs that have the vault open see either the old content or the
             # new.

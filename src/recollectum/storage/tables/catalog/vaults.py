@@ -13,7 +13,7 @@ _ADD = """
 """
 _ONE = "SELECT owner, id, encrypted, created_at FROM vaults WHERE owner = :owner"
 _MARK = "UPDATE vaults SET encrypted = :encrypted"
-_EXISTS = "SELECT EXISTS (SELECT 1 FROM vaults)"
+_IDS = "SELECT id FROM vaults ORDER BY id"
 _ALL = "SELECT owner, id, encrypted, created_at FROM vaults"
 
 
@@ -55,9 +55,9 @@ def everything(tx: Tx) -> list[VaultEntry]:
     return [_from_row(row) for row in sorted(tx.rows(_ALL, {}))]
 
 
-def are_there(tx: Tx) -> bool:
-    """Return whether there is any vault."""
-    return bool(tx.rows(_EXISTS, {})[0][0])
+def ids(tx: Tx) -> list[str]:
+    """Return the ids of all vaults; they can be read without the key of the catalog."""
+    return [row[0] for row in tx.rows(_IDS, {})]
 
 
 def _from_row(row: Row) -> VaultEntry:

@@ -7,6 +7,7 @@ mcp      serves MCP over stdio
 hook     answers an agent's hook
 backup   copies the home
 restore  brings vaults back
+move     moves all vaults between files and a database
 doctor   finds problems, and with --deep reads every page
 repair   salvages a damaged vault
 upgrade  migrates vaults to this schema

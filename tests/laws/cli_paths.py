@@ -152,7 +152,7 @@ def _of_the_home() -> Commands:
 
 #: What is about the home, its files and its programs, for the process owner, and about nobody's memory.
 ABOUT_THE_HOME = frozenset(
-    {"init", "status", "upgrade", "backup", "restore", "doctor", "repair"}
+    {"init", "status", "upgrade", "backup", "restore", "doctor", "repair", "move"}
     | {"serve", "console", "daemon status", "daemon stop", "daemon run", "mcp install", "bench recall"}
     | {f"settings {verb}" for verb in ("show", "get", "set", "unset", "migrate", "path")}
     | {f"credentials {verb}" for verb in ("set", "list", "delete", "accounts", "use", "import", "status")}

@@ -27,6 +27,8 @@ _FORMS = {
     "server.host": ["127.0.0.1", "::1", "0.0.0.0"],
     "lifecycle.agents": ["", "coder=30", "coder=30, scratch=7/0/1"],
     "recall.floor": ["auto", "0", "0.25", "1"],
+    "storage.url": ["", "postgresql://service:secret@db.example:5432/memory"],
+    "storage.migrator_url": ["", "postgresql://migrator@db.example/memory"],
     "recall.sources": ["notes", "sessions,memories", "memories, sessions, notes"],
 }
 

@@ -7,8 +7,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.ids import check_name
 
-#: A password before the host, and one among the options. Greedy: a password may hold what should have been escaped.
-_PASSWORD = re.compile(r"(://[^:@/]*):.*@")
+#: A password among the options of an address.
 _PASSWORD_FIELD = re.compile(r"([?&](?:ssl)?password=)[^&]*")
 
 
@@ -91,4 +90,9 @@ def is_database_url(url: str) -> bool:
 
 def without_password(url: str) -> str:
     """Return an address of a database with each password in it replaced by stars."""
-    return _PASSWORD_FIELD.sub(r"\1***", _PASSWORD.sub(r"\1:***@", url))
+    scheme, mark, rest = url.partition("://")
+    # The last @: a password may hold one that should have been escaped.
+    login, at, host = rest.rpartition("@")
+    user, colon, _ = login.partition(":")
+    shown = f"{scheme}{mark}{user}:***@{host}" if at and colon else url
+    return _PASSWORD_FIELD.sub(r"\1***", shown)

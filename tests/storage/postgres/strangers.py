@@ -8,7 +8,7 @@ import psycopg
 
 from recollectum.storage.postgres.engine import PostgresEngine
 from recollectum.storage.tables.trail import meta
-from tests.plugins.postgres import PostgresDatabase
+from tests.plugins.postgres import APPLICATION_LOGIN, PostgresDatabase
 from tests.storage.postgres.engines import ANN, BOB, vault_of
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -50,11 +50,11 @@ class Stranger:
 
 
 @contextmanager
-def stranger(database: PostgresDatabase) -> Generator[Stranger]:
+def stranger(database: PostgresDatabase, login: str = APPLICATION_LOGIN) -> Generator[Stranger]:
     """A stranger to a database."""
     with psycopg.connect(database.administrator_url) as connection:
         tables = [str(row[0]) for row in connection.execute(_TABLES)]
-    with psycopg.connect(database.url()) as connection:
+    with psycopg.connect(database.url(login)) as connection:
         yield Stranger(connection, tables)
 
 
@@ -167,7 +167,7 @@ PROBES: dict[str, Probe] = {
 }
 
 
-def leaks(database: PostgresDatabase, ann: int, bob: int) -> list[str]:
+def leaks(database: PostgresDatabase, ann: int, bob: int, login: str = APPLICATION_LOGIN) -> list[str]:
     """Everything that any probe got."""
-    with stranger(database) as she:
+    with stranger(database, login) as she:
         return [f"{name}: {found}" for name, probe in PROBES.items() for found in probe(she, ann, bob)]

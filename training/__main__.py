@@ -120,7 +120,12 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, required=True, help="pairs.jsonl.xz")
     parser.add_argument("--sets", type=Path, nargs="*", default=[], help="folders of labelled sets to score")
     parser.add_argument("--texts", type=Path, help="JSON lines [digest, purpose, text] to embed with both models")
-    parser.add_argument("--stage", choices=("model", "student", "both"), default="both")
+    parser.add_argument(
+        "--stage",
+        choices=("model", "student", "both", "export"),
+        default="both",
+        help="train both, or one; `export` writes the student again from the weights that its training kept in OUT",
+    )
     parser.add_argument("--mined", type=int, default=0, metavar="STEPS", help="then train with mined negatives too")
     parser.add_argument(
         "--documents",
@@ -131,7 +136,12 @@ def main() -> None:
     )
     parser.add_argument("--small", action="store_true", help="a hundred steps, on any machine")
     options = parser.parse_args()
-    for path in (options.pairs, *options.sets, *([options.texts] if options.texts else [])):
+    needed = [options.pairs, *options.sets, *([options.texts] if options.texts else [])]
+    if options.stage == "export":
+        needed.append(options.out / "recollectum-embed-quick.npz")
+    if options.stage in {"student", "export"}:
+        needed.append(options.out / "recollectum-embed.onnx")
+    for path in needed:
         if not path.exists():
             parser.error(f"{path} does not exist; training/README.md says what each input is")
     options.out.mkdir(parents=True, exist_ok=True)
@@ -141,14 +151,18 @@ def main() -> None:
     bench = _Bench([*(read_set(path) for path in options.sets), *kept_dialogues()], device)
     pairs = training_pairs(options.pairs, seed=_SEED)[: sizes.pairs]
     model = options.out / "recollectum-embed.onnx"
-    if options.stage != "student":
+    if options.stage in {"model", "both"}:
         plan = replace(sizes.model, claims=options.documents)
         weights = _train_model(read_weights(_MODEL), pairs, plan, options.mined, bench, device)
         write_weights(_MODEL, weights, len(_ALL_LAYERS), model)
         _finish(model, options.texts, bench, device)
     if options.stage != "model":
-        weights = _train_student(read_weights(model), pairs, sizes, bench, device)
-        student = options.out / "recollectum-embed-quick.onnx"
+        kept, student = options.out / "recollectum-embed-quick.npz", options.out / "recollectum-embed-quick.onnx"
+        if options.stage != "export":
+            # Kept before anything else can fail: they take the longest to make.
+            np.savez(kept, **_train_student(read_weights(model), pairs, sizes, bench, device))
+        with np.load(kept) as stored:
+            weights: Weights = {name: stored[name] for name in stored.files}
         write_weights(model, weights, len(STUDENT_LAYERS), student)
         _finish(student, options.texts, bench, device)
 

@@ -13,7 +13,7 @@ from tests.matrix.world import OWNERS
 
 Check = Callable[[Path], Iterator[str]]
 GHOST = "user:zorro"
-OPEN = frozenset({"GET /healthz"})
+OPEN = frozenset({"GET /healthz", "GET /readyz"})
 MCP = "recollectum.doors.mcp"
 CONSOLE = "recollectum.doors.console"
 #: Of the console, what shows itself to anybody: its files, and the page on which one signs in.

@@ -320,6 +320,9 @@ class ServerSettings:
     header_seconds: float = number(
         10.0, 0.1, 3600, "Timeout in seconds for the head of a request, and between two pieces of its body."
     )
+    drain_seconds: float = number(
+        -1.0, -1, 3600, "How long SIGTERM fails `/readyz` before connections are refused; -1: 5 on PostgreSQL, else 0."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

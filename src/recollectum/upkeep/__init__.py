@@ -5,6 +5,7 @@ presence    whether there is a home, without opening it
 rounds      periodic work in the daemon
 backup      backup, restore and repair
 move        moves all vaults between files and a database
+readiness   whether a home can serve
 rekey       new keys for vaults, and a new master key
 doctor      checks of a home and its vaults
 """

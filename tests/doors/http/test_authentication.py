@@ -10,7 +10,7 @@ from tests.doors.http.served import Served
 pytestmark = pytest.mark.loopback
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/readyz"), ("POST", "/mcp")])
+@pytest.mark.parametrize(("method", "path"), [("GET", "/metrics"), ("POST", "/mcp")])
 def test_no_event_loop_reads_the_catalog(
     served: Served, method: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""Nothing answers without a key but /healthz, and with a foreign key nothing of another's is there."""
+"""Nothing answers without a key but /healthz and /readyz, and with a foreign key nothing of another's is there."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from tests.doors.http.served import Served, serving
 
-OPEN = {"/healthz"}
+OPEN = {"/healthz", "/readyz"}
 LISTS = ("/v1/memories", "/v1/sessions", "/v1/events", "/v1/learnings", "/v1/review", "/v1/exports/memories")
 #: For routes that take no empty object.
 BODIES: dict[str, object] = {

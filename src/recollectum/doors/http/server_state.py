@@ -1,5 +1,7 @@
 """Holds the open home, the local token and the request limits of one running server."""
 
+import threading
+from dataclasses import field
 from datetime import datetime
 from typing import cast
 
@@ -59,6 +61,8 @@ class ServerState:
     local_token: str
     limits: RequestLimits
     started_at: datetime
+    #: Set when the server is told to stop.
+    stop: threading.Event = field(default_factory=threading.Event)
 
 
 def server_state_of(request: HTTPConnection) -> ServerState:

@@ -9,11 +9,18 @@ from recollectum.domain.access.caller import Permission
 from recollectum.domain.errors import Denied
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.http.metrics import metrics_of
-from recollectum.doors.http.server_state import server_state_of
-from recollectum.doors.rest.responses import Responses, describe_responses, json_response
+from recollectum.doors.http.problems import MEDIA_TYPE, problem
+from recollectum.doors.http.readiness import readiness_of
+from recollectum.doors.rest.responses import PROBLEM_REF, Responses, describe_responses, json_response
 
 open_router = APIRouter(tags=["health"])
 router = APIRouter(route_class=KeyedRoute, tags=["health"])
+_NOT_READY: Responses = {
+    503: {
+        "description": "The server cannot serve now, or is stopping; `detail` says why.",
+        "content": {MEDIA_TYPE: {"schema": dict(PROBLEM_REF)}},
+    }
+}
 _TEXT: Responses = {200: {"description": "Prometheus text.", "content": {"text/plain": {}}}}
 
 
@@ -23,11 +30,15 @@ async def healthz() -> Response:
     return json_response({"status": "ok"})
 
 
-@router.get("/readyz", responses=describe_responses({"status": Literal["ready"]}))
-def readyz(request: Request) -> Response:
-    """Report whether the home is open and its catalog is readable."""
-    server_state_of(request).recollectum.list_owners()
-    return json_response({"status": "ready"})
+@open_router.get(
+    "/readyz",
+    responses=describe_responses({"status": Literal["ready"]}, more=_NOT_READY),
+    openapi_extra={"security": []},
+)
+async def readyz(request: Request) -> Response:
+    """Report whether the server can serve, or one sentence why not; needs no key, and fails when the server stops."""
+    why_not = await readiness_of(request).problem()
+    return json_response({"status": "ready"}) if why_not is None else problem(503, "not ready", why_not)
 
 
 @router.get("/metrics", responses=describe_responses(None, more=_TEXT))

@@ -12,7 +12,7 @@ from recollectum.doors.rest import events, export, health, keys, learnings, memo
 from recollectum.doors.rest.responses import ErrorPlace, ProblemDocument
 
 _TEMPLATE = "#/components/schemas/{model}"
-_ABOUT = "A private memory for agents and people. Every path but /healthz needs an API key."
+_ABOUT = "A private memory for agents and people. Every path but /healthz and /readyz needs an API key."
 
 
 def make_schema(app: FastAPI, version: str) -> dict[str, Any]:

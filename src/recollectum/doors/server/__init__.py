@@ -2,5 +2,6 @@
 
 daemon       the process: lock, upkeep, server, graceful stop
 app          the HTTP app with all doors, and `POST /local/embed`
+listening    the server that listens: announces itself, drains when it stops
 connections  ends connections that send no request in time, or are too many
 """

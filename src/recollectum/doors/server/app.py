@@ -20,11 +20,13 @@ from recollectum.doors.http.authentication import Unauthenticated, is_local_toke
 from recollectum.doors.http.guard import Guard
 from recollectum.doors.http.metrics import Metrics, MetricsMiddleware
 from recollectum.doors.http.problems import add_problems
+from recollectum.doors.http.readiness import Readiness
 from recollectum.doors.http.server_state import ServerState, server_state_of
 from recollectum.doors.mcp.http_mount import add_mcp
 from recollectum.doors.rest.routes import add_rest
 from recollectum.models.embedding.port import Wrapper
 from recollectum.models.embedding.shared import PATH, pack
+from recollectum.upkeep.readiness import HomeReadiness
 
 _MOST_TEXTS = 256
 
@@ -79,6 +81,7 @@ class ServedApp(FastAPI):
         super().__init__(title="Recollectum", docs_url=None, redoc_url=None, openapi_url=None)
         self.state.serving = serving
         self.state.metrics = Metrics()
+        self.state.readiness = Readiness(HomeReadiness(serving.recollectum.admin).problem, serving.stop.is_set)
         self._clock = clock
 
     def build_middleware_stack(self) -> ASGIApp:

@@ -19,12 +19,12 @@ from recollectum.upkeep.rounds.duties import UpkeepRuntime
 from recollectum.upkeep.rounds.scheduler import UpkeepThread, start_threads
 
 if TYPE_CHECKING:
-    import uvicorn
+    from recollectum.settings.model import Settings
 
-    from recollectum.settings.model import ServerSettings
-
-#: How long to wait for running requests, and then for a round of upkeep.
+#: How long to wait for a round of upkeep.
 _PATIENCE_SECONDS = 30
+#: How long a balancer has to notice that a server with a PostgreSQL database stops.
+_DRAIN_SECONDS = 5.0
 _TOKEN_BYTES = 32
 _BACKLOG = 2048
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -73,11 +73,19 @@ def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[
                 _answer(recollectum, listening, stop, tell)
         finally:
             stop.set()
-            remove_daemon(recollectum.home)
-            if listening:
-                listening.close()
-            ended = all([lane.join(_PATIENCE_SECONDS) for lane in lanes])
+            ended = _leave(recollectum, listening, lanes)
     return ended
+
+
+def _leave(recollectum: Recollectum, listening: socket.socket | None, lanes: list[UpkeepThread]) -> bool:
+    """Take back what others know of this daemon, after the last request was answered; False when a round still runs.
+
+    What the daemon holds for others to see, such as a lease, is given back here, after its rounds have ended.
+    """
+    remove_daemon(recollectum.home)
+    if listening:
+        listening.close()
+    return all([lane.join(_PATIENCE_SECONDS) for lane in lanes])
 
 
 @contextmanager
@@ -103,12 +111,13 @@ def _answer(
     # Imported here: an installation without the extra has no server, and upkeep alone needs none.
     from recollectum.doors.http.server_state import ServerState, limits_of  # noqa: PLC0415
     from recollectum.doors.server.app import add_embedding, build_app  # noqa: PLC0415
+    from recollectum.doors.server.listening import Stopping, build_server  # noqa: PLC0415
 
     host, port = _address(listening)
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     started_at = recollectum.admin.clock()
     limits = limits_of(recollectum.settings.server, host=host, port=port)
-    serving = ServerState(recollectum=recollectum, local_token=token, limits=limits, started_at=started_at)
+    serving = ServerState(recollectum=recollectum, local_token=token, limits=limits, started_at=started_at, stop=stop)
     app = build_app(serving)
     add_embedding(app)
     url = _url(host, port)
@@ -117,43 +126,21 @@ def _answer(
         write_daemon(recollectum.home, Daemon(url, os.getpid(), token, started_at))
         tell(StartedDaemon(pid=os.getpid(), url=url, started_at=started_at))
 
-    _server(app, recollectum.settings.server, announce, stop).run(sockets=[listening])
+    build_server(app, recollectum.settings.server, announce, Stopping(stop, drain_seconds(recollectum.settings))).run(
+        sockets=[listening]
+    )
+
+
+def drain_seconds(settings: "Settings") -> float:
+    """Return how long `/readyz` fails before a stopping server takes no more connections."""
+    given = settings.server.drain_seconds
+    # A server of files is alone: no balancer is waited for.
+    return given if given >= 0 else _DRAIN_SECONDS if settings.storage.url else 0.0
 
 
 def _address(listening: socket.socket) -> tuple[str, int]:
     host, port = cast("tuple[str, int]", listening.getsockname()[:2])
     return host, port
-
-
-def _server(
-    app: object, bounds: "ServerSettings", announce: Callable[[], None], stop: threading.Event
-) -> "uvicorn.Server":
-    import uvicorn  # noqa: PLC0415 - see above
-
-    from recollectum.doors.server.connections import bounded_protocol  # noqa: PLC0415 - see above
-
-    class Announcing(uvicorn.Server):
-        """Announces that it listens once it does."""
-
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            # A signal may have come before there was a server to receive it.
-            self.should_exit = self.should_exit or stop.is_set()
-            if self.started and not self.should_exit:
-                announce()
-
-    config = uvicorn.Config(
-        app,  # pyright: ignore[reportArgumentType] - an ASGI app, whose type uvicorn spells in a private way
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_PATIENCE_SECONDS,
-        proxy_headers=False,
-        lifespan="auto",
-        ws="none",
-        http=bounded_protocol(patience=bounds.header_seconds, most=bounds.max_connections),
-    )
-    return Announcing(config)
 
 
 def _bind(place: ListenAddress) -> socket.socket:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
+import psycopg
+
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import StorageError
 from recollectum.domain.ids import Clock
@@ -18,7 +20,8 @@ from recollectum.storage.postgres.connections.address import read_address
 from recollectum.storage.postgres.connections.pool import PoolOptions, SharedPool
 from recollectum.storage.postgres.connections.rights import check_rights
 from recollectum.storage.postgres.database import PostgresDatabase
-from recollectum.storage.postgres.migrate import pending
+from recollectum.storage.postgres.failures import translate
+from recollectum.storage.postgres.migrate import SchemaStep, pending
 from recollectum.storage.postgres.scopes import DatabaseScope, catalog_scope, vault_scope
 from recollectum.storage.postgres.sealing import values_under
 from recollectum.storage.postgres.statements import Statements
@@ -124,8 +127,7 @@ class PostgresEngine:
         """Return the schema steps that `recollectum upgrade` would run, without changing anything."""
         self.pool.hold()
         try:
-            with self.pool.taken() as connection:
-                return tuple(step.label for step in pending(connection))
+            return tuple(step.label for step in self._pending())
         finally:
             self.pool.let_go()
 
@@ -183,6 +185,13 @@ class PostgresEngine:
             raise StorageError(f"{words} is missing; restore it from a backup, nothing was created in its place")
         return self._open(self._vault_scope(vault, words), key)
 
+    def _pending(self) -> tuple[SchemaStep, ...]:
+        with self.pool.taken() as connection:
+            try:
+                return pending(connection)
+            except psycopg.Error as error:
+                raise translate(error, self.pool.place) from None
+
     def _words(self, vault_id: str) -> str:
         return f"the vault {vault_id} in {self.pool.place}"
 
@@ -198,8 +207,7 @@ class PostgresEngine:
             database.close()
 
     def _check_schema(self) -> None:
-        with self.pool.taken() as connection:
-            due = pending(connection)
+        due = self._pending()
         if due:
             raise StorageError(
                 f"{self.pool.place} lacks the schema of this program ({due[0].label}); "

@@ -108,10 +108,11 @@ class SqliteEngine:
         return database
 
     def pending_steps(self, vault_id: str, key: bytes | None) -> tuple[str, ...]:
-        """Return the schema steps that opening a vault would run, without changing anything."""
-        database = SqliteDatabase(self._files.vault(vault_id), self._options(key))
+        """Return the schema steps that opening a vault, or the catalog, would run, without changing anything."""
+        family, path = (CATALOG, self._files.catalog) if vault_id == CATALOG else (VAULT, self._files.vault(vault_id))
+        database = SqliteDatabase(path, self._options(key))
         try:
-            return tuple(step.label for step in pending(database, _steps(VAULT)))
+            return tuple(step.label for step in pending(database, _steps(family)))
         finally:
             database.close()
 

@@ -120,6 +120,7 @@ BUILT_IN: dict[str, object] = {
         "retention_minutes": 60.0,
         "watch_seconds": 1.0,
         "backup_hours": 0.0,
+        "lease_seconds": 60.0,
         "share_embedder": "on",
     },
     "redaction": {"keep": "off"},

@@ -336,6 +336,9 @@ class DaemonSettings:
     retention_minutes: float = number(60.0, 0.01, 10_080, "Minutes between two scans for memories past a deadline.")
     watch_seconds: float = number(1.0, 0.05, 3600, "Seconds between two scans of watched files.")
     backup_hours: float = number(0.0, 0.0, 8760, "Hours between two backups of the home; 0 makes none.")
+    lease_seconds: float = number(
+        60.0, 0.5, 3600, "Seconds until another server takes over the upkeep of one that died; renewed while it works."
+    )
     share_embedder: Literal["on", "off"] = choice(
         "on", ("off",), "Whether other processes let the daemon embed their texts, instead of loading the model."
     )

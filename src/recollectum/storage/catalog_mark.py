@@ -114,6 +114,10 @@ class CountedCatalog:
         self._advance(made)
         return done
 
+    def claim(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` in one durable transaction beside other writers, and count nothing."""
+        return self.uncounted.claim(work)
+
     def erase_remains(self) -> bool:
         """Overwrite the remains of deleted rows."""
         return self.uncounted.erase_remains()

@@ -217,6 +217,11 @@ class Engine(Protocol):
         """Return the location of the catalog in words, whether or not it exists."""
         ...
 
+    @property
+    def counts_writes(self) -> bool:
+        """Return whether the catalog knows the write marks of the vaults, so that statements need not be given any."""
+        ...
+
     def is_made(self) -> bool:
         """Return whether the catalog exists; a half-created one does not count."""
         ...

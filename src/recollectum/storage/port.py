@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from recollectum.text.terms.analyser import Phrase
@@ -108,6 +109,13 @@ class Tx(Protocol):
         """
         ...
 
+    def time(self, here: datetime) -> datetime:
+        """Return the time that leases are measured by: the server's, or the given one where there is no server.
+
+        The clocks of several hosts differ, so none of them can say when a lease of another one ends.
+        """
+        ...
+
     def hide(self, text: str) -> str:
         """Return a stand-in for a text in a column that is not encrypted; equal for equal texts."""
         ...
@@ -143,6 +151,10 @@ class Database(Protocol):
 
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
         """Run `work` in one durable transaction; `frees` means that it frees space on a full disk."""
+        ...
+
+    def claim(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` in one durable transaction, in the catalog beside other writers: it locks the rows it takes."""
         ...
 
     def erase_remains(self) -> bool:

@@ -358,6 +358,10 @@ class VaultHandle:
         with self._cache.use(self.id, self._opening) as opened:
             return opened.write(work, frees=frees)
 
+    def claim(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` in one durable transaction: a vault has one writer at a time."""
+        return self.write(work)
+
     def erase_remains(self) -> bool:
         """Overwrite the remains of deleted rows."""
         with self._cache.use(self.id, self._opening) as opened:

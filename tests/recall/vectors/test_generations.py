@@ -293,6 +293,7 @@ class _Late:
         self._database = database
         self._other: Callable[[], object] | None = other
         self.read = database.read
+        self.claim = database.claim
         self.held_bytes = 0
         self.erase_remains = database.erase_remains
         self.close = database.close

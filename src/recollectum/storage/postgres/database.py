@@ -13,7 +13,7 @@ from recollectum.storage.postgres.connections.connection import Connected, is_br
 from recollectum.storage.postgres.connections.pool import SharedPool
 from recollectum.storage.postgres.failures import TRANSLATED, raise_translated
 from recollectum.storage.postgres.scopes import DatabaseScope
-from recollectum.storage.postgres.transaction import PostgresTx, TransactionContext
+from recollectum.storage.postgres.transaction import PostgresTx, TransactionContext, TransactionStart
 
 T = TypeVar("T")
 _STATUS = "SELECT pg_xact_status(CAST(%s AS xid8))"
@@ -46,12 +46,19 @@ class PostgresDatabase:
 
     def write(self, work: Callable[[PostgresTx], T], *, frees: bool = False) -> T:  # noqa: ARG002 - there is no reserve
         """Run `work` in one durable transaction."""
-        with self._transaction(self._scope.write) as (connection, begun):
+        return self._write(self._scope.write, work)
+
+    def _write(self, opening: bytes, work: Callable[[PostgresTx], T]) -> T:
+        with self._transaction(opening) as (connection, begun):
             tx = self._tx(connection, begun, writes=True)
             done = work(tx)
             tx.flush()
             self._commit(connection, _text(begun, 1))
             return done
+
+    def claim(self, work: Callable[[PostgresTx], T]) -> T:
+        """Run `work` in one durable transaction, in the catalog beside other writers."""
+        return self._write(self._scope.claim, work)
 
     def erase_remains(self) -> bool:
         """Forget the tokens in memory; dead rows are the server's, and a receipt says until when they may stay."""
@@ -68,7 +75,8 @@ class PostgresDatabase:
     def _tx(self, connection: Connected, begun: pq.abc.PGresult, *, writes: bool) -> PostgresTx:
         if not begun.ntuples:
             raise StorageError(f"{self._scope.place} no longer exists; it was deleted while it was open")
-        return PostgresTx(connection, self._context, int(_text(begun, 0)), writes=writes)
+        changes, now = int(_text(begun, 0)), int(_text(begun, begun.nfields - 1))
+        return PostgresTx(connection, self._context, TransactionStart(changes, now), writes=writes)
 
     @contextmanager
     def _transaction(self, opening: bytes) -> "Generator[tuple[Connected, pq.abc.PGresult]]":

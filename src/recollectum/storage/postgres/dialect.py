@@ -1,6 +1,7 @@
 """Turns the portable SQL of storage.tables into PostgreSQL's: numbered parameters, and the vault in conflict targets.
 
-The special words of the portable subset (`numbers`, `texts`, `triples`, `folded`, `instr`) are functions of the schema.
+The special words of the portable subset (`numbers`, `texts`, `triples`, `written`, `folded`, `instr`) are functions of
+the schema.
 `INNER JOIN` is left to the planner: each statement has an index for its small side.
 """
 

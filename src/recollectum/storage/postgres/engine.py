@@ -39,6 +39,9 @@ _OTHERS = """
 class PostgresEngine:
     """The database of one home; see `storage.engine.Engine`."""
 
+    #: Each vault has a row in the catalog, which its writers lock.
+    counts_writes = True
+
     def __init__(self, home: Home, settings: StorageSettings, clock: Clock) -> None:
         self._home = home
         self._clock = clock

@@ -21,6 +21,9 @@ PLANNING = {
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
+#: The server's time in microseconds.
+_NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseScope:
@@ -31,10 +34,12 @@ class DatabaseScope:
     place: str
     #: The number of the vault; None for the catalog.
     vault: int | None
-    #: Begins a read, and returns the number of changes.
+    #: Begins a read, and returns the number of changes and the server's time.
     read: bytes
-    #: Begins a write, locks the vault or the catalog, and returns the number of changes and the transaction.
+    #: Begins a write, locks the vault or the catalog, and returns the number of changes, the transaction and the time.
     write: bytes
+    #: The same for a write to the catalog that locks only the rows it takes; in a vault there is one writer at a time.
+    claim: bytes
 
 
 def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> DatabaseScope:
@@ -43,27 +48,30 @@ def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> D
     counted = f"FROM recollectum_catalog.vault_state WHERE vault = {vault:d}"
     write = (
         "UPDATE recollectum_catalog.vault_state SET changes = changes + 1, "  # noqa: S608 - a number
-        "last_write_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint "
-        f"WHERE vault = {vault:d} RETURNING changes, pg_current_xact_id()"
+        f"last_write_at = {_NOW} WHERE vault = {vault:d} RETURNING changes, pg_current_xact_id(), {_NOW}"
     )
+    writing = f"{_WRITE}; {limits}; {write}".encode()
     return DatabaseScope(
         family=VAULT,
         place=place,
         vault=vault,
-        read=f"{_READ}; {limits}; SELECT changes {counted}".encode(),
-        write=f"{_WRITE}; {limits}; {write}".encode(),
+        read=f"{_READ}; {limits}; SELECT changes, {_NOW} {counted}".encode(),
+        write=writing,
+        claim=writing,
     )
 
 
 def catalog_scope(place: str, *, lock_ms: int, statement_ms: int) -> DatabaseScope:
-    """Return the scope of the catalog. Its writers take turns too, as they do on SQLite."""
+    """Return the scope of the catalog. Its writers take turns too, as they do on SQLite; those of claims need not."""
     limits = _limits(CATALOG, "", lock_ms, statement_ms)
+    counted = f"SELECT made, pg_current_xact_id(), {_NOW} FROM catalog_changes"  # noqa: S608 - constants
     return DatabaseScope(
         family=CATALOG,
         place=place,
         vault=None,
-        read=f"{_READ}; {limits}; SELECT made FROM catalog_changes".encode(),  # noqa: S608 - constants
-        write=f"{_WRITE}; {limits}; SELECT made, pg_current_xact_id() FROM catalog_changes FOR UPDATE".encode(),  # noqa: S608 - see above
+        read=f"{_READ}; {limits}; SELECT made, {_NOW} FROM catalog_changes".encode(),  # noqa: S608 - see above
+        write=f"{_WRITE}; {limits}; {counted} FOR UPDATE".encode(),
+        claim=f"{_WRITE}; {limits}; {counted}".encode(),
     )
 
 

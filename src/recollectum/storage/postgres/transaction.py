@@ -2,7 +2,8 @@
 
 from collections.abc import Hashable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from psycopg import Cursor, RawCursor
 
@@ -10,6 +11,7 @@ from recollectum.storage.port import Params, Row, TextIndex
 from recollectum.storage.postgres.connections.connection import Connected
 from recollectum.storage.postgres.sealing import PlainValues
 from recollectum.storage.postgres.statements import Statement, Statements
+from recollectum.storage.times import moment
 
 if TYPE_CHECKING:
     from recollectum.storage.postgres.full_text.text_index import PostgresTextIndex
@@ -49,6 +51,13 @@ class TransactionContext:
         return self._tokens
 
 
+class TransactionStart(NamedTuple):
+    """What the server says when a transaction begins: the number of changes, and its time in microseconds."""
+
+    changes: int
+    now: int
+
+
 class PostgresTx:
     """One transaction. It sees `changes` changes of its database, its own among them if it writes."""
 
@@ -58,11 +67,14 @@ class PostgresTx:
     has_seals = False
     page_rows = 4096
 
-    def __init__(self, connection: Connected, context: TransactionContext, changes: int, *, writes: bool) -> None:
+    def __init__(
+        self, connection: Connected, context: TransactionContext, start: TransactionStart, *, writes: bool
+    ) -> None:
         self._connection = connection
         self._cursor = RawCursor(connection)
         self._context = context
-        self._changes = changes
+        self._changes = start.changes
+        self._now = start.now
         self._writes = writes
         self._text: PostgresTextIndex | None = None
 
@@ -90,6 +102,10 @@ class PostgresTx:
         """Run a statement, and return the number of changed rows."""
         return self._execute(sql, params)[1].rowcount
 
+    def time(self, here: datetime) -> datetime:  # noqa: ARG002 - the clock of this host decides nothing
+        """Return the server's time when this transaction began, or when a write got its turn."""
+        return moment(self._now)
+
     def hide(self, text: str) -> str:
         """Return a stand-in for a text in a column that is not encrypted."""
         return self._context.sealing.hide(text)
@@ -111,7 +127,7 @@ class PostgresTx:
     def entered(self, context: TransactionContext) -> "PostgresTx":
         """Go on in a new vault with a transaction of the catalog, and return the transaction as the vault's."""
         self.rows(_ENTER, {"vault": str(context.vault)})
-        return PostgresTx(self._connection, context, 0, writes=self._writes)
+        return PostgresTx(self._connection, context, TransactionStart(0, self._now), writes=self._writes)
 
     def reading_once(self) -> AbstractContextManager[None]:
         """Do nothing: the server decides which pages it keeps."""

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -69,6 +69,10 @@ class SqliteTx:
             # BEGIN alone takes no snapshot, and without one the count is that of the last.
             self._connection.pragma("data_version")
         return self._connection, self._connection.data_version("main")
+
+    def time(self, here: datetime) -> datetime:
+        """Return the given time: all processes that use a file are on one machine."""
+        return here
 
     def hide(self, text: str) -> str:
         """Return the text itself: the whole file is encrypted."""
@@ -179,6 +183,10 @@ class SqliteDatabase:
         self._check_open()
         with translated(self.path, encrypted=self._options.key is not None):
             return cast(T, self._writer.exclusive(work))
+
+    def claim(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` in one durable transaction, like any other: there is one writer at a time."""
+        return self.write(work)
 
     def erase_remains(self) -> bool:
         """Scrub the index, then empty the write-ahead log; return False while a reader holds an old snapshot."""

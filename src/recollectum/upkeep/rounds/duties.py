@@ -15,8 +15,9 @@ from recollectum.storage.tables.catalog import rounds
 from recollectum.storage.tables.catalog.rounds import RoundRow
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.home_admin import HomeAdmin
+from recollectum.upkeep.rounds.claims import BATCH, ClaimedVault, Claims, claiming
 from recollectum.upkeep.rounds.tasks import RoundContext, RoundResult, Work
-from recollectum.upkeep.rounds.timing import is_changed, is_due, next_look, retry_at
+from recollectum.upkeep.rounds.timing import is_changed, next_look, retry_at
 from recollectum.upkeep.rounds.watchers import Watcher
 from recollectum.vault.vault import Vault
 
@@ -86,7 +87,7 @@ def record_total(admin: HomeAdmin, before: RoundRow | None, row: RoundRow) -> No
             return
         # The last result with work in it says more than one without.
         row = replace(row, counts=before.counts)
-    admin.catalog.uncounted.write(lambda tx: rounds.save(tx, row))
+    admin.catalog.claim(lambda tx: rounds.save(tx, row))
 
 
 OpenVault: TypeAlias = Callable[[Owner], Vault]
@@ -118,6 +119,18 @@ class UpkeepRuntime:
     def seen(self, entry: VaultEntry) -> str:
         """Return the write mark of a vault, which changes when somebody writes to it."""
         return self.marks([entry])[entry.id]
+
+    @property
+    def lease(self) -> timedelta:
+        """How long a claim of this server holds unless it is renewed."""
+        return timedelta(seconds=self.settings.daemon.lease_seconds)
+
+    def given_marks(self, vault_ids: Iterable[str] | None = None) -> dict[str, str]:
+        """Return the write marks that a statement has to be given: of all vaults, or of these."""
+        if self.admin.engine.counts_writes:
+            return {}
+        wanted = (entry.id for entry in self.entries()) if vault_ids is None else vault_ids
+        return self.admin.engine.write_marks(wanted, self.settling)
 
     def marks(self, entries: Iterable[VaultEntry]) -> dict[str, str]:
         """Return the write marks of several vaults, which an engine may look up together."""
@@ -152,34 +165,39 @@ class VaultDuty:
         self._work = work
 
     def make(self, *, force: bool = False) -> RoundRow:
-        """Run the task where it is due, or everywhere; a failing vault does not stop the others."""
+        """Run the task where it is due and no other server runs it; a failing vault does not stop the others.
+
+        With `force` run it everywhere.
+        """
         admin = self._upkeep.admin
-        started = admin.clock()
-        last = admin.catalog.read(lambda tx: rounds.by_vault(tx, self.name))
-        made: dict[str, RoundRow] = {}
-        entries = self._upkeep.entries()
-        marks = self._upkeep.marks(entries)
-        for entry in entries:
-            if self._upkeep.stop.is_set():
-                break
-            if force or is_due(last.get(entry.id), admin.clock(), marks[entry.id]):
-                made[entry.id] = self._visit(entry, last.get(entry.id))
-        standing = {**{vault: row for vault, row in last.items() if vault}, **made}
-        failing = sum(row.trouble is not None for row in standing.values())
-        row = sum_rows(self.name, self.every, started, admin.clock(), made.values(), failing)
-        record_total(admin, last.get(None), row)
+        made: dict[str, RoundRow | None] = {}
+        with claiming(admin, self.name, self.every, self._upkeep.lease) as claims:
+            marks = self._upkeep.given_marks()
+            while not self._upkeep.stop.is_set():
+                taken = claims.take(marks, made, everything=force)
+                for one in taken:
+                    if self._upkeep.stop.is_set():
+                        break
+                    made[one.entry.id] = self._visit(claims, one)
+                if len(taken) < BATCH:
+                    break
+            before, failing = admin.catalog.read(
+                lambda tx: (rounds.of_home(tx, self.name), rounds.failing(tx, self.name))
+            )
+            rows = [row for row in made.values() if row]
+            row = sum_rows(self.name, self.every, claims.begun, claims.now(), rows, failing)
+        record_total(admin, before, row)
         return row
 
-    def _visit(self, entry: VaultEntry, last: RoundRow | None) -> RoundRow:
-        admin = self._upkeep.admin
-        started = admin.clock()
-        look = RoundContext(now=started, every=self.every, since=last.started_at if last else None)
-        done = run_isolated(lambda: self._work(self._upkeep.open_vault(entry.owner), look))
-        row = to_row(self.name, self.every, started, admin.clock(), done, last)
-        # Only now: what the round itself wrote is no reason to run again.
-        row = replace(row, vault=entry.id, seen=self._upkeep.seen(entry))
-        admin.catalog.uncounted.write(lambda tx: rounds.save(tx, row))
-        return row
+    def _visit(self, claims: Claims, claimed: ClaimedVault) -> RoundRow | None:
+        """Run the task in one vault; return None when another server took it over, whose result counts."""
+        admin, last, vault_id = self._upkeep.admin, claimed.last, claimed.entry.id
+        here, started = admin.clock(), claims.now()
+        look = RoundContext(now=here, every=self.every, since=claims.here(last.started_at) if last else None)
+        done = run_isolated(lambda: self._work(self._upkeep.open_vault(claimed.entry.owner), look))
+        done = replace(done, next_at=claims.shared(done.next_at) if done.next_at else None)
+        row = replace(to_row(self.name, self.every, started, claims.now(), done, last), vault=vault_id)
+        return row if claims.finish(row, self._upkeep.given_marks([vault_id])) else None
 
 
 class HomeDuty:
@@ -192,16 +210,21 @@ class HomeDuty:
         self._work = work
 
     def make(self, *, force: bool = False) -> RoundRow:
-        """Run the task if it is due, also according to what the last program recorded."""
+        """Run the task if it is due, also according to what the last program recorded, and no other server runs it."""
         admin = self._upkeep.admin
-        last = admin.catalog.read(lambda tx: rounds.by_vault(tx, self.name)).get(None)
-        started = admin.clock()
-        if last and not force and last.started_at <= started < last.next_at:
-            return last
-        done = run_isolated(self._work)
-        row = to_row(self.name, self.every, started, admin.clock(), replace(done, latest=self.every), last)
-        admin.catalog.uncounted.write(lambda tx: rounds.save(tx, row))
+        with claiming(admin, self.name, self.every, self._upkeep.lease) as claims:
+            taken = claims.take_home(everything=force)
+            if taken is None:
+                return admin.catalog.read(lambda tx: rounds.of_home(tx, self.name)) or self._elsewhere(claims)
+            started = claims.now()
+            done = replace(run_isolated(self._work), latest=self.every)
+            row = to_row(self.name, self.every, started, claims.now(), done, taken[0])
+            claims.finish(row, {})
         return row
+
+    def _elsewhere(self, claims: Claims) -> RoundRow:
+        """Return the result of a round that another server runs for the first time now."""
+        return to_row(self.name, self.every, claims.now(), claims.now(), RoundResult(), None)
 
 
 MakeWatcher: TypeAlias = Callable[[Vault], Watcher]
@@ -286,7 +309,7 @@ class WatchDuty:
         admin = self._upkeep.admin
         row = to_row(self.name, self.every, started, admin.clock(), found, last)
         row = replace(row, vault=entry.id, seen=self._seen(entry))
-        admin.catalog.uncounted.write(lambda tx: rounds.save(tx, row))
+        admin.catalog.claim(lambda tx: rounds.save(tx, row))
         return row
 
     def _is_empty(self, entry: VaultEntry, last: RoundRow | None, seen: str) -> bool:

@@ -1,4 +1,4 @@
-"""Decides when a round is due, with exponential backoff after failures, and times idle conversations."""
+"""Decides when a round is next due, with exponential backoff after failures, and times idle conversations."""
 
 import threading
 from collections.abc import Callable
@@ -6,23 +6,11 @@ from datetime import datetime, timedelta
 
 from recollectum.domain.ids import Clock
 from recollectum.storage.engine import UNSETTLED
-from recollectum.storage.tables.catalog.rounds import RoundRow
 
 #: Even a vault without writes is checked again after this time.
 AT_LATEST = timedelta(hours=1)
 _LONGEST_BACKOFF = timedelta(hours=1)
 _MOST_DOUBLINGS = 12
-
-
-def is_due(last: RoundRow | None, now: datetime, seen: str) -> bool:
-    """Return whether to open the vault: it is due or was written to; after a failure only when a retry is due."""
-    if last is None or now >= last.next_at:
-        return True
-    if now < last.started_at:
-        # A clock that was set back must not stop the rounds until it has caught up.
-        return True
-    rested = now >= last.finished_at + timedelta(seconds=last.every_seconds)
-    return last.failures == 0 and is_changed(last.seen, seen) and rested
 
 
 def is_changed(before: str, now: str) -> bool:

@@ -43,13 +43,14 @@ def claim_job(runtime: VaultRuntime, job_id: str) -> Job | None:
     token = runtime.ids("clm")
 
     def change(tx: Tx, reading: ClockReading) -> Job | None:
-        until = reading.now + timedelta(seconds=rules.lease_seconds)
-        taken = jobs.claim(tx, job_id, claim=token, now=reading.now, until=until)
+        now = tx.time(reading.now)
+        until = now + timedelta(seconds=rules.lease_seconds)
+        taken = jobs.claim(tx, job_id, claim=token, now=now, until=until)
         if taken is None or taken.attempts <= rules.retries + 1:
             return taken
         # A job that kills its worker every time must not be retried for ever.
         why = taken.trouble or _PROCESS_DIED
-        jobs.give_back(tx, job_id, claim=token, state=JobState.FAILED, not_before=reading.now, trouble=why)
+        jobs.give_back(tx, job_id, claim=token, state=JobState.FAILED, not_before=now, trouble=why)
         return None
 
     return runtime.write(change)
@@ -62,7 +63,7 @@ def release_failed_job(runtime: VaultRuntime, job: Job, trouble: Exception) -> N
     state = JobState.FAILED if job.attempts > rules.retries else JobState.WAITING
 
     def change(tx: Tx, reading: ClockReading) -> None:
-        later = reading.now + retry_backoff(job.attempts, rules)
+        later = tx.time(reading.now) + retry_backoff(job.attempts, rules)
         jobs.give_back(tx, job.id, claim=job.claim or "", state=state, not_before=later, trouble=words)
 
     runtime.write(change)
@@ -81,7 +82,7 @@ def renewing_lease(runtime: VaultRuntime, job: Job) -> Generator[None]:
     stop = threading.Event()
 
     def renew(tx: Tx, reading: ClockReading) -> bool:
-        until = reading.now + timedelta(seconds=seconds)
+        until = tx.time(reading.now) + timedelta(seconds=seconds)
         return jobs.renew(tx, job.id, claim=job.claim or "", until=until)
 
     def keep() -> None:
@@ -166,7 +167,7 @@ def enqueue_job(tx: Tx, runtime: VaultRuntime, session_id: str, through: int, re
         kind=JOB_KIND,
         subject=session_id,
         idempotency=f"{session_id}:{through}",
-        not_before=reading.now,
+        not_before=tx.time(reading.now),
         now=reading.now,
     )
 
@@ -223,7 +224,8 @@ def _store_result(desk: ChangeContext, job: Job, snapshot: Snapshot, found: _Rea
     tx, now, session_id = desk.tx, desk.reading.now, job.subject
     if sessions.find(tx, session_id) is None or runs.read_to(tx, session_id) != snapshot.from_position:
         why = "the conversation was read or destroyed in the meantime"
-        jobs.give_back(tx, job.id, claim=job.claim or "", state=JobState.WAITING, not_before=now, trouble=why)
+        at_once = tx.time(now)
+        jobs.give_back(tx, job.id, claim=job.claim or "", state=JobState.WAITING, not_before=at_once, trouble=why)
         return ConsolidationOutcome(session_id=session_id, trouble=why)
     if not jobs.finish(tx, job.id, claim=job.claim or "", now=now):
         return ConsolidationOutcome(session_id=session_id, trouble="another worker took over the lease")

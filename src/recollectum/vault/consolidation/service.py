@@ -62,7 +62,7 @@ def note_job(tx: Tx, session: Session, reading: ClockReading, runtime: VaultRunt
     if session.message_count <= runs.read_to(tx, session.id):
         return None
     job = enqueue_job(tx, runtime, session.id, session.message_count, reading)
-    jobs.rearm(tx, job.id, reading.now)
+    jobs.rearm(tx, job.id, tx.time(reading.now))
     return job.id
 
 
@@ -135,7 +135,7 @@ class Consolidation(VaultService):
         """Run the jobs that are due, longest waiting first; this includes jobs whose worker died."""
         done: list[ConsolidationOutcome] = []
         for _ in range(check_limit(limit, MAX_PAGE)):
-            job = self._runtime.read(lambda tx, reading: jobs.due(tx, JOB_KIND, reading.now))
+            job = self._runtime.read(lambda tx, reading: jobs.due(tx, JOB_KIND, tx.time(reading.now)))
             if job is None:
                 break
             done.append(run_job(self._runtime, job.id))

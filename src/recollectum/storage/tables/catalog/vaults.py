@@ -1,5 +1,7 @@
 """Reads and writes the vaults table of the catalog: the file of each owner."""
 
+import json
+from collections.abc import Collection
 from datetime import datetime
 
 from recollectum.domain.access.owner import Owner
@@ -14,6 +16,7 @@ _ADD = """
 _ONE = "SELECT owner, id, encrypted, created_at FROM vaults WHERE owner = :owner"
 _MARK = "UPDATE vaults SET encrypted = :encrypted"
 _IDS = "SELECT id FROM vaults ORDER BY id"
+_OF = "SELECT owner, id, encrypted, created_at FROM vaults WHERE id IN (SELECT value FROM texts(:ids))"
 _ALL = "SELECT owner, id, encrypted, created_at FROM vaults"
 
 
@@ -53,6 +56,12 @@ def find(tx: Tx, owner: Owner) -> VaultEntry | None:
 def everything(tx: Tx) -> list[VaultEntry]:
     """Return all vaults, by owner."""
     return [_from_row(row) for row in sorted(tx.rows(_ALL, {}))]
+
+
+def of(tx: Tx, vault_ids: Collection[str]) -> dict[str, VaultEntry]:
+    """Return those of these vaults that exist, by their ids."""
+    found = (_from_row(row) for row in tx.rows(_OF, {"ids": json.dumps(list(vault_ids))}))
+    return {entry.id: entry for entry in found}
 
 
 def ids(tx: Tx) -> list[str]:

@@ -1,4 +1,7 @@
-"""Reads and writes the jobs table: a work queue in which a lease gives each job to one worker."""
+"""Reads and writes the jobs table: a work queue in which a lease gives each job to one worker.
+
+The times of leases and of retries are those of `Tx.time`: the workers may be on hosts whose clocks differ.
+"""
 
 from datetime import datetime
 from enum import StrEnum

@@ -11,6 +11,7 @@ pytest_plugins = (
     "tests.plugins.features",
     "tests.plugins.isolation",
     "tests.plugins.postgres",
+    "tests.plugins.postgres_pairs",
     "tests.plugins.engines",
     "tests.plugins.processes",
     "tests.plugins.skips",

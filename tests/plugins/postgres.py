@@ -21,7 +21,7 @@ import pytest
 
 from tests.plugins.postgres_programs import ADMINISTRATOR, Server, locked, programs, start
 
-_FOLDER = "POSTGRES_TEST_FOLDER"
+FOLDER = "POSTGRES_TEST_FOLDER"
 _GIVEN = "POSTGRES_TEST_DSN"
 MIGRATOR = "recollectum_test_migrator"
 APPLICATION_LOGIN = "recollectum_test_application"
@@ -64,7 +64,7 @@ class _Run:
         self._folder.chmod(0o755)
         self._held: IO[str] = (self._folder / "run").open("a", encoding="utf-8")
         fcntl.flock(self._held, fcntl.LOCK_EX)
-        self._patch.setenv(_FOLDER, str(self._folder))
+        self._patch.setenv(FOLDER, str(self._folder))
 
     def pytest_unconfigure(self) -> None:
         """Let the watching program stop the servers, and wait for it."""
@@ -138,30 +138,36 @@ def server_of(version: str) -> Server:
         given = {key: str(value) for key, value in conninfo_to_dict(os.environ[_GIVEN]).items()}
         given.pop("dbname", None)
         return Server("given", given, "", "", "")
-    return start(Path(os.environ[_FOLDER]), version)
+    return start(Path(os.environ[FOLDER]), version)
 
 
 def _template(server: Server) -> str:
     """The name of a database with the newest schema, made once for all workers."""
+    from recollectum.storage.postgres.migrate import schema_digest
+
+    name = f"rt_{os.environ[FOLDER].rpartition('-')[2].lower()}_{schema_digest()[:12]}"
+    done = Path(os.environ[FOLDER]) / f"{server.version}.{name}"
+    with locked(Path(os.environ[FOLDER]) / f"{server.version}.template.lock"):
+        if not done.exists():
+            _administer(server, f"CREATE DATABASE {name}")
+            migrate(PostgresDatabase(server, name))
+            done.touch()
+    return name
+
+
+def migrate(database: PostgresDatabase) -> None:
+    """Create the roles and the newest schema in an empty database."""
     import psycopg
 
     from recollectum.domain.ids import system_clock
-    from recollectum.storage.postgres.migrate import schema_digest, upgrade
+    from recollectum.storage.postgres.migrate import upgrade
     from recollectum.storage.postgres.roles import create_roles
 
-    name = f"rt_{os.environ[_FOLDER].rpartition('-')[2].lower()}_{schema_digest()[:12]}"
-    done = Path(os.environ[_FOLDER]) / f"{server.version}.{name}"
-    with locked(Path(os.environ[_FOLDER]) / f"{server.version}.template.lock"):
-        if not done.exists():
-            _administer(server, f"CREATE DATABASE {name}")
-            template = PostgresDatabase(server, name)
-            with psycopg.connect(template.administrator_url, autocommit=True) as administrator:
-                create_roles(administrator, MIGRATOR, APPLICATION_LOGIN)
-            _grant(template)
-            with psycopg.connect(template.migrator_url, autocommit=True) as migrator:
-                upgrade(migrator, clock=system_clock)
-            done.touch()
-    return name
+    with psycopg.connect(database.administrator_url, autocommit=True) as administrator:
+        create_roles(administrator, MIGRATOR, APPLICATION_LOGIN)
+    _grant(database)
+    with psycopg.connect(database.migrator_url, autocommit=True) as migrator:
+        upgrade(migrator, clock=system_clock)
 
 
 def _grant(database: PostgresDatabase) -> None:

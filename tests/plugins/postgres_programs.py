@@ -22,10 +22,13 @@ _SETTINGS = {
     "max_connections": "100",
     "shared_buffers": "64MB",
     "max_wal_senders": "4",
+    "min_wal_size": "2MB",
     "wal_level": "replica",
     "timezone": "'UTC'",
 }
 ADMINISTRATOR = "postgres"
+_MEMORY = Path("/dev/shm")
+_ROOM = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,9 @@ def start(folder: Path, version: str) -> Server:
     told = folder / f"{version}.json"
     with locked(folder / f"{version}.lock"):
         if not told.exists():
-            server = _start(folder, version, programs()[version])
+            server = _start(folder, version)
             told.write_text(json.dumps(vars(server)), encoding="utf-8")
-            _watch(folder)
+            watch(folder)
     return Server(**json.loads(told.read_text(encoding="utf-8")))
 
 
@@ -70,14 +73,39 @@ def locked(file: Path) -> Generator[None]:
         yield
 
 
-def _start(folder: Path, version: str, bin_folder: Path) -> Server:
-    place = folder / version
-    place.mkdir(mode=0o755)
-    user = _unprivileged()
+def place_of(folder: Path, name: str, version: str) -> tuple[Path, Path, int | None]:
+    """A new folder for a server of this version, its programs, and the user that runs them."""
+    place = folder / name
+    if name == version:
+        place.mkdir(mode=0o755)
+    else:
+        place.symlink_to(_roomy(folder, name), target_is_directory=True)
+    bin_folder, user = programs()[version], _unprivileged()
     if user is not None:
         os.chown(place, user, -1)
-        bin_folder = _reachable(bin_folder, folder, user)
+        with locked(folder / f"{version}.programs.lock"):
+            bin_folder = _reachable(bin_folder, folder, user)
+    return place, bin_folder, user
+
+
+def _roomy(folder: Path, name: str) -> Path:
+    """A new folder in memory where that has room, as data folders are copied often; the watching program removes it."""
+    in_memory = _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM
+    made = _MEMORY / f"{folder.name}-{name}" if in_memory else folder / f"{name}.folder"
+    made.mkdir(mode=0o755)
+    return made
+
+
+def _start(folder: Path, version: str) -> Server:
+    place, bin_folder, user = place_of(folder, version, version)
     data, log = place / "data", place / "log"
+    create_data(data, version, bin_folder, user)
+    run_program([bin_folder / "pg_ctl", "-D", data, "-l", log, "-w", "-s", "start"], user, place)
+    return Server(version, {"host": str(place)}, str(bin_folder), str(data), str(log))
+
+
+def create_data(data: Path, version: str, bin_folder: Path, user: int | None) -> None:
+    """Make the data folder of a server, whose socket will be beside it."""
     create = [
         bin_folder / "initdb",
         "-D",
@@ -89,14 +117,13 @@ def _start(folder: Path, version: str, bin_folder: Path) -> Server:
         "-E",
         "UTF8",
         "-N",
+        "--wal-segsize=1",
         *_locale(version),
     ]
-    _run(create, user, place)
+    run_program(create, user, data.parent)
     settings = "".join(f"{name} = {value}\n" for name, value in _SETTINGS.items())
     with (data / "postgresql.conf").open("a", encoding="utf-8") as file:
-        file.write(f"{settings}unix_socket_directories = '{place}'\n")
-    _run([bin_folder / "pg_ctl", "-D", data, "-l", log, "-w", "-s", "start"], user, place)
-    return Server(version, {"host": str(place)}, str(bin_folder), str(data), str(log))
+        file.write(f"{settings}unix_socket_directories = '{data.parent}'\n")
 
 
 def _locale(version: str) -> list[str]:
@@ -105,7 +132,8 @@ def _locale(version: str) -> list[str]:
     return ["--locale=C.UTF-8"] + (["--locale-provider=icu", "--icu-locale=en-US"] if version == "15" else [])
 
 
-def _run(command: list[str | Path], user: int | None, place: Path) -> None:
+def run_program(command: list[str | Path], user: int | None, place: Path) -> None:
+    """Run a program of a server in its folder to its end; the words of a failure are raised."""
     # Not captured: the server inherits the pipes, and reading them would wait for its end.
     with (place / "start.log").open("w", encoding="utf-8") as output:
         done = subprocess.run(
@@ -136,6 +164,8 @@ def _reachable(bin_folder: Path, folder: Path, user: int) -> Path:
         return bin_folder
     package = bin_folder.parents[1]
     copy = folder / package.name
+    if copy.exists():
+        return copy / bin_folder.relative_to(package)
     shutil.copytree(package, copy)
     libraries = package.with_name(f"{package.name}.libs")
     if libraries.exists():
@@ -143,7 +173,7 @@ def _reachable(bin_folder: Path, folder: Path, user: int) -> Path:
     return copy / bin_folder.relative_to(package)
 
 
-def _watch(folder: Path) -> None:
+def watch(folder: Path) -> None:
     """Start the program that stops the servers when the run has ended, however it ends."""
     with locked(folder / "watch.lock"):
         if not (folder / "watched").exists():

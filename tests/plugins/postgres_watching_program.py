@@ -17,6 +17,9 @@ def main(folder: Path) -> None:
         fcntl.flock(held, fcntl.LOCK_EX)
     for file in folder.glob("*/data/postmaster.pid"):
         _stop(int(file.read_text(encoding="utf-8").split()[0]))
+    for link in folder.iterdir():
+        if link.is_symlink():
+            shutil.rmtree(link.resolve(), ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -22,6 +22,8 @@ RecollectumError
 │   └── BudgetSpent         a limit on calls, tokens or money is reached for today
 └── StorageError            the database refused an operation
     ├── Busy                other writers held the lock for longer than the timeout
+    ├── Unreachable         the database server cannot be reached; nothing was written
+    ├── Undecided           whether a change was stored is not known
     ├── DiskFull            the disk is full; nothing was written
     ├── ReadOnly            the file or folder may not be written
     ├── Damaged             the file differs from what was written to it
@@ -127,6 +129,14 @@ class StorageError(RecollectumError):
 
 class Busy(StorageError):
     """Other writers held the lock for longer than the timeout."""
+
+
+class Unreachable(StorageError):
+    """The database server cannot be reached, or the connection to it was lost; nothing was written."""
+
+
+class Undecided(StorageError):
+    """Whether a change was stored is not known: look before you try again."""
 
 
 class DiskFull(StorageError):

@@ -1,35 +1,65 @@
-"""A proxy before a PostgreSQL server that counts round trips, and cuts a connection in the middle of a COMMIT."""
+"""A proxy before a PostgreSQL server that counts round trips, and cuts a connection at a message of the protocol."""
 
 import socket
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 from urllib.parse import quote
 
 from tests.plugins.postgres import APPLICATION_LOGIN, PostgresDatabase
 
 _FILE = ".s.PGSQL.5432"
+Direction = Literal["there", "back"]
+#: Chooses a message by its whole bytes: its letter, its length and its content.
+IsMeant = Callable[[bytes], bool]
+
+
+def commit(message: bytes) -> bool:
+    """Whether a message is a COMMIT, or the server's answer to one."""
+    return message[5:] == b"COMMIT\0"
 
 
 class CuttingProxy:
-    """Passes everything on, until it is told to cut: then the next COMMIT is lost on its way there or back."""
+    """Passes everything on, until it is told to cut a connection."""
 
     def __init__(self, folder: Path, server: Path) -> None:
-        self.cuts: str = ""
         #: How often a client sent a statement and waited for the answer.
         self.trips = 0
         #: How often it began or ended a transaction.
         self.frames = 0
+        #: How many messages went each way.
+        self.passed: dict[Direction, int] = {"there": 0, "back": 0}
+        #: Whether the cut that was asked for has been made.
+        self.has_cut = False
+        self._cut: tuple[Direction, IsMeant, bool] | None = None
         #: The connections whose client waits for an answer.
         self._waiting: set[socket.socket] = set()
         self._server = server
+        self._lock = threading.Lock()
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(folder / _FILE))
         self._listener.listen()
         self._sockets: list[socket.socket] = [self._listener]
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self, direction: Direction, meant: IsMeant = commit, *, after: bool = False) -> None:
+        """Cut the connection of the next such message, which is lost, or with `after` still passed on."""
+        with self._lock:
+            self._cut = (direction, meant, after)
+            self.has_cut = False
+
+    def cut_at(self, direction: Direction, number: int) -> None:
+        """Cut before the message with this number, counted from now on."""
+        last = self.passed[direction] + number
+        self.cut(direction, lambda _: self.passed[direction] >= last)
+
+    def stop_cutting(self) -> None:
+        """Take back a cut that was not made."""
+        with self._lock:
+            self._cut = None
 
     def close(self) -> None:
         for one in self._sockets:
@@ -42,33 +72,49 @@ class CuttingProxy:
             while True:
                 client, _ = self._listener.accept()
                 server = socket.socket(socket.AF_UNIX)
-                server.connect(str(self._server))
+                try:
+                    server.connect(str(self._server))
+                except OSError:
+                    client.close()
+                    continue
                 self._sockets += [client, server]
-                threading.Thread(target=self._forward, args=(client, server), daemon=True).start()
-                threading.Thread(target=self._backward, args=(client, server), daemon=True).start()
+                for direction, pair in (("there", (client, server)), ("back", (server, client))):
+                    threading.Thread(target=self._pass, args=(direction, *pair), daemon=True).start()
 
-    def _forward(self, client: socket.socket, server: socket.socket) -> None:
+    def _pass(self, direction: Direction, source: socket.socket, target: socket.socket) -> None:
+        # The first message of a client has no letter.
+        held, bare = b"", direction == "there"
         with suppress(OSError):
-            while data := client.recv(65536):
-                if b"COMMIT\0" in data and self.cuts == "there":
-                    self._cut(client, server)
-                    return
-                self._count(client, data)
-                server.sendall(data)
-            server.shutdown(socket.SHUT_WR)
+            while data := source.recv(65536):
+                if direction == "there":
+                    self._count(source, data, bare=bare)
+                else:
+                    self._waiting.discard(target)
+                held += data
+                whole, cut = b"", False
+                while not cut and (size := _size(held, bare=bare)):
+                    message, held, bare = held[:size], held[size:], False
+                    passes, cut = self._decide(direction, message)
+                    whole += message if passes else b""
+                target.sendall(whole)
+                if cut:
+                    break
+        for one in (source, target):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
 
-    def _backward(self, client: socket.socket, server: socket.socket) -> None:
-        with suppress(OSError):
-            while data := server.recv(65536):
-                if b"COMMIT\0" in data and self.cuts == "back":
-                    self._cut(client, server)
-                    return
-                self._waiting.discard(client)
-                client.sendall(data)
-            client.shutdown(socket.SHUT_WR)
+    def _decide(self, direction: Direction, message: bytes) -> tuple[bool, bool]:
+        """Whether a message is passed on, and whether the connection is cut then."""
+        with self._lock:
+            self.passed[direction] += 1
+            if self._cut is None or self._cut[0] != direction or not self._cut[1](message):
+                return True, False
+            after = self._cut[2]
+            self._cut, self.has_cut = None, True
+            return after, True
 
-    def _count(self, client: socket.socket, data: bytes) -> None:
-        if client in self._waiting:
+    def _count(self, client: socket.socket, data: bytes, *, bare: bool) -> None:
+        if bare or client in self._waiting:
             return
         self._waiting.add(client)
         if data.startswith(b"Q") and data[5:].startswith((b"BEGIN", b"COMMIT", b"ROLLBACK")):
@@ -76,11 +122,14 @@ class CuttingProxy:
         else:
             self.trips += 1
 
-    def _cut(self, *sockets: socket.socket) -> None:
-        self.cuts = ""
-        for one in sockets:
-            with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+
+def _size(held: bytes, *, bare: bool) -> int:
+    """How many bytes the first message has, or 0 while it is not whole."""
+    letter = 0 if bare else 1
+    if len(held) < letter + 4:
+        return 0
+    size = letter + int.from_bytes(held[letter : letter + 4], "big")
+    return size if len(held) >= size else 0
 
 
 @contextmanager

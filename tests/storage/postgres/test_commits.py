@@ -14,19 +14,19 @@ from tests.storage.postgres.engines import engine_of, vault_of
 def test_a_commit_whose_answer_is_lost_counts(postgres: PostgresDatabase, tmp_path: Path) -> None:
     with proxied(postgres) as (proxy, url), vault_of(engine_of(tmp_path, url)) as vault:
         calls: list[int] = []
-        proxy.cuts = "back"
+        proxy.cut("back")
         vault.write(lambda tx: (calls.append(1), meta.save(tx, "a", "b")))
-        assert not proxy.cuts
+        assert proxy.has_cut
         assert vault.read(lambda tx: meta.find(tx, "a")) == "b"
         assert calls == [1]
 
 
 def test_a_commit_that_never_arrived_wrote_nothing(postgres: PostgresDatabase, tmp_path: Path) -> None:
     with proxied(postgres) as (proxy, url), vault_of(engine_of(tmp_path, url)) as vault:
-        proxy.cuts = "there"
+        proxy.cut("there")
         with pytest.raises(StorageError, match="nothing was written; try again"):
             vault.write(lambda tx: meta.save(tx, "a", "b"))
-        assert not proxy.cuts
+        assert proxy.has_cut
         assert vault.read(lambda tx: meta.find(tx, "a")) is None
         vault.write(lambda tx: meta.save(tx, "a", "c"))
         assert vault.read(lambda tx: meta.find(tx, "a")) == "c"

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from recollectum.domain.errors import Busy, Damaged, DiskFull, ReadOnly, RecollectumError, StorageError
+from recollectum.domain.errors import Busy, Damaged, DiskFull, ReadOnly, RecollectumError, StorageError, Unreachable
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.postgres.failures import translate, unreachable
 from recollectum.storage.tables.trail import meta
@@ -25,8 +25,8 @@ PLACE = "postgresql://db:5432/memory"
         ("FATAL:  the database system is starting up", Busy, "starting or stopping"),
         ('FATAL:  database "memory" does not exist', StorageError, "create the database"),
         ('FATAL:  role "ann" does not exist', StorageError, "role"),
-        ("connection refused", StorageError, "cannot be reached"),
-        ("session is read-only", ReadOnly, "primary"),
+        ("connection refused", Unreachable, "cannot be reached"),
+        ("session is read-only", Unreachable, "no host of"),
     ],
 )
 def test_a_connection_that_is_refused(words: str, kind: type[RecollectumError], told: str) -> None:
@@ -41,7 +41,7 @@ def test_a_connection_that_is_refused(words: str, kind: type[RecollectumError], 
     [
         (errors.DiskFull("could not extend file"), DiskFull),
         (errors.DeadlockDetected("a"), Busy),
-        (errors.AdminShutdown("a"), StorageError),
+        (errors.AdminShutdown("a"), Unreachable),
         (errors.UniqueViolation("Key (id)=(s3cret) already exists"), StorageError),
         (errors.InvalidTextRepresentation('invalid input syntax: "s3cret"'), StorageError),
         (UnicodeDecodeError("utf-8", b"s3cret", 0, 1, "s3cret"), Damaged),

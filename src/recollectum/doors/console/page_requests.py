@@ -22,6 +22,7 @@ from recollectum.domain.errors import (
     NotFound,
     RecollectumError,
     StepRefused,
+    Unreachable,
 )
 from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.records import dataclass
@@ -227,6 +228,7 @@ _STATUS: tuple[tuple[type[RecollectumError], int, str], ...] = (
     (StepRefused, 409, "That step is not possible now"),
     (InvalidInput, 400, "That value cannot be used"),
     (Busy, 503, "The vault is busy"),
+    (Unreachable, 503, "The database cannot be reached"),
     (ModelError, 503, "The model did not answer"),
 )
 

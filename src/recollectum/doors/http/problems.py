@@ -30,6 +30,8 @@ from recollectum.domain.errors import (
     RecollectumError,
     StepRefused,
     StorageError,
+    Undecided,
+    Unreachable,
 )
 from recollectum.doors.http.authentication import Unauthenticated
 
@@ -52,6 +54,8 @@ _STATUS: Sequence[tuple[type[RecollectumError], int, str]] = (
     (Conflict, 409, "changed since it was read, or the name is taken"),
     (StepRefused, 409, "this state does not allow the step"),
     (Busy, 503, "the database was busy for too long"),
+    (Unreachable, 503, "the database cannot be reached; nothing was written"),
+    (Undecided, 500, "whether the change was stored is not known; look before you try again"),
     (LockHeld, 503, "another process holds the lock"),
     (DiskFull, 507, "the disk is full; nothing was written"),
     (ReadOnly, 507, "the disk is read-only"),

@@ -10,7 +10,8 @@ failures        PostgreSQL's errors as Recollectum's
 scopes          the constants that begin a transaction of a vault or of the catalog
 full_text       the text index: rows of tokens, and their posting lists in memory
 transaction     one transaction: statements, and the text index
-database        the database port: reads and writes, also those whose COMMIT was not answered
+commits         commits a write, also one whose COMMIT was not answered
+database        the database port: reads and writes
 vault_rows      the numbers of the vaults, and all rows of one
 schema_upgrade  connects as the migrator, and runs the pending steps
 engine          the engine port: creates, opens, lists and destroys vaults

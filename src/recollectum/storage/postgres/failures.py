@@ -18,6 +18,7 @@ from recollectum.domain.errors import (
     ReadOnly,
     RecollectumError,
     StorageError,
+    Unreachable,
 )
 from recollectum.storage.tables.row_decoding import UNDECODABLE, is_in_row_decoder
 
@@ -29,6 +30,8 @@ TRANSLATED = (*UNDECODABLE, *FOREIGN)
 Wording = Callable[[str], RecollectumError]
 
 _LOST = "the connection to {} was lost; nothing was written; try again"
+#: Not a code of PostgreSQL: none of the hosts is what `target_session_attrs` asks for, as while a standby takes over.
+_NO_PRIMARY = "no primary"
 #: By the code of the error.
 _BY_CODE: dict[str, tuple[type[RecollectumError], str]] = {
     "40P01": (Busy, "two writers of {} waited for each other, and this one was stopped; try again"),
@@ -39,16 +42,17 @@ _BY_CODE: dict[str, tuple[type[RecollectumError], str]] = {
     "53100": (DiskFull, "the disk of {} is full; nothing was written; free some space on the server"),
     "53200": (StorageError, "the server of {} is out of memory; nothing was written; try again later"),
     "25006": (ReadOnly, "{} accepts no writes: it is a standby, or set to read-only; name the primary in storage.url"),
+    _NO_PRIMARY: (Unreachable, "no host of {} accepts writes now; nothing was written; try again"),
     "42501": (StorageError, "the role of storage.url may not do this in {}; check its rights with: recollectum doctor"),
     "28P01": (StorageError, "{} refuses the password or the role of storage.url; correct them"),
     "28000": (StorageError, "{} refuses the role of storage.url from this address; correct its pg_hba.conf"),
     "3D000": (StorageError, "{} does not exist; create the database, or correct storage.url"),
     "42P01": (StorageError, "{} has no tables of Recollectum; make them with: recollectum upgrade"),
     "3F000": (StorageError, "{} has no tables of Recollectum; make them with: recollectum upgrade"),
-    "57P01": (StorageError, _LOST),
-    "57P02": (StorageError, _LOST),
+    "57P01": (Unreachable, _LOST),
+    "57P02": (Unreachable, _LOST),
     "57P03": (Busy, "{} is starting or stopping; try again"),
-    "57P05": (StorageError, _LOST),
+    "57P05": (Unreachable, _LOST),
     "22021": (InvalidInput, "the given id or name contains a character that no text may hold; correct it"),
     "22P05": (InvalidInput, "the given id or name contains a character that no text may hold; correct it"),
     "22003": (InvalidInput, "the given number has more than 64 bits; give a smaller one"),
@@ -65,9 +69,9 @@ _BY_WORDS = (
     ("is shutting down", "57P03"),
     ("not accepting connections", "57P03"),
     ("in recovery mode", "57P03"),
-    ("session is read-only", "25006"),
-    ("session is not read-only", "25006"),
-    ("server is in hot standby", "25006"),
+    ("session is read-only", _NO_PRIMARY),
+    ("session is not read-only", _NO_PRIMARY),
+    ("server is in hot standby", _NO_PRIMARY),
 )
 #: Raised by functions and triggers of the schema; their texts are constants.
 _RAISED = "P0001"
@@ -113,7 +117,7 @@ def _of_server(error: psycopg.Error, place: str) -> RecollectumError:
     if code == _RAISED:
         return StorageError(f"{place}: {error.diag.message_primary}")
     if code is None or code.startswith("08"):
-        return StorageError(_LOST.format(place))
+        return Unreachable(_LOST.format(place))
     where = error.diag.constraint_name or error.diag.table_name or ""
     return StorageError(f"{place} refused a statement: {' '.join(filter(None, (type(error).__name__, where, code)))}")
 
@@ -130,4 +134,4 @@ def unreachable(error: psycopg.Error, place: str) -> RecollectumError:
         return StorageError(_BY_CODE["3D000"][1].format(place))
     if 'role "' in str(error) and "does not exist" in str(error):
         return StorageError(_BY_CODE["28P01"][1].format(place))
-    return StorageError(f"{place} cannot be reached; check that the server runs, and storage.url")
+    return Unreachable(f"{place} cannot be reached; check that the server runs, and storage.url")

@@ -17,6 +17,10 @@ PLANNING = {
     "enable_mergejoin": "off",
     "random_page_cost": "1.1",
 }
+#: How many marks of writes are kept: so many others may write before one that lost its connection asks for its own.
+KEPT_MARKS = 32
+#: A number that no other write has, also not one after a crash that takes the same transaction number again.
+_MARKED = f"recent_writes = (ARRAY[(random() * {2**53})::bigint] || recent_writes)[1:{KEPT_MARKS}]"
 #: A write waits for its turn at a row; what it reads after that is what the last writer wrote.
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -36,10 +40,14 @@ class DatabaseScope:
     vault: int | None
     #: Begins a read, and returns the number of changes and the server's time.
     read: bytes
-    #: Begins a write, locks the vault or the catalog, and returns the number of changes, the transaction and the time.
+    #: Begins a write and locks the vault or the catalog. Returns the number of changes, the transaction, the number of
+    #: writes with this one, the mark of this one, and the time.
     write: bytes
-    #: The same for a write to the catalog that locks only the rows it takes; in a vault there is one writer at a time.
+    #: The same for a write to the catalog that locks only the rows it takes, and leaves no mark; in a vault there is one
+    #: writer at a time.
     claim: bytes
+    #: Returns the number of writes, and the marks of the last ones.
+    written: bytes
 
 
 def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> DatabaseScope:
@@ -48,7 +56,8 @@ def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> D
     counted = f"FROM recollectum_catalog.vault_state WHERE vault = {vault:d}"
     write = (
         "UPDATE recollectum_catalog.vault_state SET changes = changes + 1, "  # noqa: S608 - a number
-        f"last_write_at = {_NOW} WHERE vault = {vault:d} RETURNING changes, pg_current_xact_id(), {_NOW}"
+        f"last_write_at = {_NOW}, {_MARKED} WHERE vault = {vault:d} "
+        f"RETURNING changes, pg_current_xact_id(), changes, recent_writes[1], {_NOW}"
     )
     writing = f"{_WRITE}; {limits}; {write}".encode()
     return DatabaseScope(
@@ -58,20 +67,26 @@ def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> D
         read=f"{_READ}; {limits}; SELECT changes, {_NOW} {counted}".encode(),
         write=writing,
         claim=writing,
+        written=f"SELECT changes, recent_writes {counted}".encode(),
     )
 
 
 def catalog_scope(place: str, *, lock_ms: int, statement_ms: int) -> DatabaseScope:
     """Return the scope of the catalog. Its writers take turns too, as they do on SQLite; those of claims need not."""
     limits = _limits(CATALOG, "", lock_ms, statement_ms)
-    counted = f"SELECT made, pg_current_xact_id(), {_NOW} FROM catalog_changes"  # noqa: S608 - constants
+    claim = f"SELECT made, pg_current_xact_id(), 0, NULL, {_NOW} FROM catalog_changes"  # noqa: S608 - constants
+    write = (
+        f"UPDATE catalog_writes SET writes = writes + 1, {_MARKED} RETURNING "  # noqa: S608 - constants
+        f"(SELECT made FROM catalog_changes), pg_current_xact_id(), writes, recent_writes[1], {_NOW}"
+    )
     return DatabaseScope(
         family=CATALOG,
         place=place,
         vault=None,
         read=f"{_READ}; {limits}; SELECT made, {_NOW} FROM catalog_changes".encode(),  # noqa: S608 - see above
-        write=f"{_WRITE}; {limits}; {counted} FOR UPDATE".encode(),
-        claim=f"{_WRITE}; {limits}; {counted}".encode(),
+        write=f"{_WRITE}; {limits}; SELECT made FROM catalog_changes FOR UPDATE; {write}".encode(),  # noqa: S608 - see above
+        claim=f"{_WRITE}; {limits}; {claim}".encode(),
+        written=b"SELECT writes, recent_writes FROM recollectum_catalog.catalog_writes",
     )
 
 

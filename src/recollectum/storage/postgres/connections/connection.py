@@ -19,7 +19,7 @@ from psycopg.types.string import StrBinaryDumper
 from recollectum.storage.postgres.connections.address import DatabaseAddress
 
 Connected = Connection[tuple[Any, ...]]
-_FINE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK, pq.ExecStatus.EMPTY_QUERY)
+FINE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK, pq.ExecStatus.EMPTY_QUERY)
 
 
 _BOOL, _NUMERIC = 16, 1700
@@ -61,7 +61,7 @@ def configure(connection: Connected) -> None:
 def send(connection: Connected, sql: bytes) -> pq.abc.PGresult:
     """Run constant statements in one round trip, and return the result of the last."""
     answer = connection.pgconn.exec_(sql)
-    if answer.status not in _FINE:
+    if answer.status not in FINE:
         if is_broken(connection):
             raise OperationalError("the connection is lost")
         raise error_from_result(answer)

@@ -4,6 +4,8 @@ The pool is opened with the first database and closed with the last one. A first
 pool tries again in the background, so that a wrong password would show as a timeout.
 """
 
+import logging
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from threading import Lock
@@ -25,8 +27,12 @@ from recollectum.storage.postgres.connections.connection import (
 )
 from recollectum.storage.postgres.failures import raise_translated, unreachable
 
+# What the pool logs is told by errors too; a program that sets up no logging does not print it.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 #: Seconds until an idle connection is closed.
 _MAX_IDLE = 300
+#: Seconds between two attempts to connect while a server is away.
+_STEP = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +117,18 @@ class SharedPool:
         pool = self._pool
         if pool is None:
             raise StorageError(f"{self.place} was closed; open the home again")
-        try:
-            return pool.getconn(timeout=self.options.wait_seconds)
-        except PoolTimeout as error:
-            # Either all connections are in use, or none can be made: a new one tells which.
-            self.direct().close()
-            raise_translated(error, self.place)
+        end = time.monotonic() + self.options.wait_seconds
+        while True:
+            # A pool that may grow failed to connect: asking again lets it try at once.
+            grows = pool.get_stats()["pool_size"] < self.options.most
+            left = max(end - time.monotonic(), _STEP / 10)
+            try:
+                return pool.getconn(timeout=min(left, _STEP) if grows else left)
+            except PoolTimeout as error:
+                if time.monotonic() >= end:
+                    # Either all connections are in use, or none can be made: a new one tells which.
+                    self.direct().close()
+                    raise_translated(error, self.place)
 
     def _put(self, connection: Connected) -> None:
         pool = self._pool
@@ -141,6 +153,8 @@ class SharedPool:
             max_size=self.options.most,
             max_idle=_MAX_IDLE,
             timeout=self.options.wait_seconds,
+            # One attempt: a pool that tries again by itself waits longer each time, also when the server is back.
+            reconnect_timeout=0,
             num_workers=1,
             open=True,
         )

@@ -1,0 +1,1 @@
+-- Nothing: a COMMIT in a file is always answered. PostgreSQL keeps the marks of the last writes here.

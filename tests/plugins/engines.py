@@ -19,7 +19,7 @@ from tests.plugins.postgres import available, database_on
 if TYPE_CHECKING:
     from recollectum.domain.ids import Clock
     from recollectum.home.paths import Home
-    from recollectum.settings.model import StorageSettings
+    from recollectum.settings.storage import StorageSettings
     from recollectum.storage.engine import Engine
 
 #: The folders whose tests run on both engines.

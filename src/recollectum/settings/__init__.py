@@ -1,6 +1,7 @@
 """Merges four scopes of settings into one validated value.
 
 spec      the rules of one setting
+storage   the settings of the storage, with their defaults
 model     every setting with its default
 values    parses and checks settings that are texts with a form
 registry  every setting by dotted key

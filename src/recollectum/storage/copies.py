@@ -12,7 +12,7 @@ from recollectum.domain.errors import Damaged
 from recollectum.domain.ids import Clock
 from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder, sync_folder, sync_path
 from recollectum.home.paths import Home
-from recollectum.settings.model import StorageSettings
+from recollectum.settings.storage import StorageSettings
 from recollectum.storage.engine import CATALOG, VAULT
 from recollectum.storage.key_renewal import MasterChange, rewrap
 from recollectum.storage.key_tables import find_holder

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recollectum.domain.ids import Clock
-    from recollectum.settings.model import StorageSettings
+    from recollectum.settings.storage import StorageSettings
     from recollectum.storage.engine import Engine
 
 

@@ -11,7 +11,7 @@ import psycopg
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.ids import system_clock
 from recollectum.home.paths import Home, prepare
-from recollectum.settings.model import StorageSettings
+from recollectum.settings.storage import StorageSettings
 from recollectum.storage.port import Database
 from recollectum.storage.postgres.engine import PostgresEngine
 from tests.plugins.postgres import PostgresDatabase

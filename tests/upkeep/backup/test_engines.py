@@ -10,7 +10,7 @@ from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Conflict
 from recollectum.home.paths import Home
-from recollectum.settings.model import StorageSettings
+from recollectum.settings.storage import StorageSettings
 from recollectum.storage.copying.database_file import open_file
 from recollectum.storage.copying.row_copier import CopiedTable, TableDigest, digest_rows
 from recollectum.storage.engine import VAULT

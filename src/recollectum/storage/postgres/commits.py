@@ -17,7 +17,8 @@ from recollectum.storage.postgres.connections.connection import FINE, Connected,
 from recollectum.storage.postgres.connections.pool import SharedPool
 from recollectum.storage.postgres.scopes import KEPT_MARKS, DatabaseScope
 
-_STATUS = "SELECT pg_is_in_recovery(), pg_xact_status(CAST(%s AS xid8))"
+_IS_STANDBY = "SELECT pg_is_in_recovery()"
+_STATUS = "SELECT pg_xact_status(CAST(%s AS xid8))"
 #: A write without effect, which is answered when the standbys have all writes before it.
 _CONFIRM = b"SELECT pg_logical_emit_message(true, 'recollectum', '')"
 #: What the server warns with, besides the code of a warning, when it no longer waits for its standbys.
@@ -143,13 +144,8 @@ def _ask(pool: SharedPool, write: StartedWrite) -> bool | None:
 
 def _find(connection: Connected, write: StartedWrite, pool: SharedPool) -> bool | None:
     # First whether it has ended: its mark may appear after the row was read.
-    try:
-        (row,) = connection.execute(_STATUS, (write.transaction,), prepare=False).fetchall()
-    except errors.InvalidParameterValue:
-        # The server never gave this number: what it knew of the transaction is lost.
-        row = (False, "aborted")
-    is_standby, status = row
-    if is_standby or status == "in progress":
+    status = _status(connection, write.transaction)
+    if status not in ("committed", "aborted"):
         return None
     if write.mark is None:
         if status == "committed":
@@ -157,10 +153,23 @@ def _find(connection: Connected, write: StartedWrite, pool: SharedPool) -> bool 
             raise _undecided(pool)
         return False
     left = connection.execute(write.scope.written, prepare=False).fetchall()
-    if not left:
-        # The vault was deleted, perhaps by this write.
-        return status == "committed"
-    number, marks = left[0]
+    # A vault without a row was deleted, perhaps by this write.
+    return _is_marked(connection, write, pool, *left[0]) if left else status == "committed"
+
+
+def _status(connection: Connected, transaction: str) -> str | None:
+    """Return what became of a transaction with this number; None from a standby, which may not have all."""
+    if connection.execute(_IS_STANDBY, prepare=False).fetchall()[0][0]:
+        return None
+    try:
+        ((status,),) = connection.execute(_STATUS, (transaction,), prepare=False).fetchall()
+    except errors.InvalidParameterValue:
+        # The server never gave this number: what it knew of the transaction is lost.
+        return "aborted"
+    return status
+
+
+def _is_marked(connection: Connected, write: StartedWrite, pool: SharedPool, number: int, marks: list[int]) -> bool:
     if write.mark in marks:
         if not _send_commit(connection, _CONFIRM, pool.options.statement_ms)[1]:
             raise _unconfirmed(pool)

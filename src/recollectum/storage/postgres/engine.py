@@ -12,7 +12,7 @@ from recollectum.domain.errors import StorageError
 from recollectum.domain.ids import Clock
 from recollectum.home.database_mark import mark_database
 from recollectum.home.paths import Home
-from recollectum.settings.model import StorageSettings
+from recollectum.settings.storage import StorageSettings
 from recollectum.storage.engine import CATALOG, VAULT, EngineUpkeep, VaultPlace
 from recollectum.storage.port import Tx
 from recollectum.storage.postgres import vault_rows

@@ -43,7 +43,7 @@ class DatabaseScope:
     #: Begins a write and locks the vault or the catalog. Returns the number of changes, the transaction, the number of
     #: writes with this one, the mark of this one, and the time.
     write: bytes
-    #: The same for a write to the catalog that locks only the rows it takes, and leaves no mark; in a vault there is one
+    #: The same for a write to the catalog that locks only the rows it takes, without a mark; in a vault there is one
     #: writer at a time.
     claim: bytes
     #: Returns the number of writes, and the marks of the last ones.

@@ -13,7 +13,7 @@ from recollectum.domain.errors import Busy, Damaged, DiskFull, StorageError, Wro
 from recollectum.domain.ids import Clock
 from recollectum.home.paths import Home
 from recollectum.home.reserve import Reserve
-from recollectum.settings.model import StorageSettings
+from recollectum.settings.storage import StorageSettings
 from recollectum.storage.engine import CATALOG, UNSETTLED, VAULT, EngineUpkeep, VaultPlace
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite import files

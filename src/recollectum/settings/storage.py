@@ -1,0 +1,35 @@
+"""Defines the settings of the storage: where the vaults are kept, and how the database is used."""
+
+from typing import Literal
+
+from recollectum.domain.records import dataclass
+from recollectum.settings.spec import choice, database_url, number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StorageSettings:
+    """Where the vaults are kept, and how the database is used."""
+
+    url: str = database_url("The PostgreSQL database of the vaults; empty keeps them in SQLite files in the home.")
+    migrator_url: str = database_url("The address for `recollectum upgrade` on PostgreSQL; empty is `storage.url`.")
+    connections: int = number(8, 1, 1000, "Maximum connections of one process to PostgreSQL.")
+    prepared_statements: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether statements are prepared on PostgreSQL; `off` suits PgBouncer before 1.21."
+    )
+    statement_timeout_seconds: float = number(
+        60.0, 0, 86_400, "How long one statement may take on PostgreSQL; 0 is no limit."
+    )
+    remains_days: int = number(
+        30,
+        0,
+        36_500,
+        "Days until the PostgreSQL server's log and base backups expire; a receipt of a purge names the day.",
+    )
+    busy_timeout_seconds: float = number(10.0, 0.1, 600, "How long a write waits for another process.")
+    open_vaults: int = number(256, 1, 10_000, "How many vaults one process keeps open at once.")
+    open_vaults_mib: int = number(
+        1024, 1, 1_048_576, "Maximum MiB of vectors and text index that the open vaults of one process hold in memory."
+    )
+    readers: int = number(4, 1, 64, "How many reads of one vault run at once.")
+    cache_kib: int = number(8192, 256, 1_048_576, "Page cache of each open vault, in KiB.")
+    reserve_mib: int = number(8, 0, 1024, "MiB reserved so that deleting works on a full disk; 0 reserves none.")

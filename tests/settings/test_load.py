@@ -112,7 +112,7 @@ BUILT_IN: dict[str, object] = {
         "rate_per_minute": 6000,
         "address_rate_per_minute": 60_000,
         "failures_per_minute": 60,
-        **{"max_connections": 500, "header_seconds": 10.0},
+        **{"max_connections": 500, "header_seconds": 10.0, "drain_seconds": -1.0},
     },
     "daemon": {
         "consolidation_seconds": 60.0,

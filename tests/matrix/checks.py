@@ -216,17 +216,26 @@ def check_scores(folder: Path) -> Iterator[str]:
         before = _everything_read(home, world, "user:alice")
         strangers = [Draft(content=f"{COMMON} {place} number {n}") for place in STATES for n in range(100)]
         home.vault("user:bob").memories.save_many(strangers)
-        if _everything_read(home, world, "user:alice") != before:
-            yield "what bob wrote changed what alice reads"
+        for change in _changes(before, _everything_read(home, world, "user:alice")):
+            yield f"what bob wrote changed what alice reads: {change}"
     with open_home(folder, Turning(NOW)) as home:
-        if _everything_read(home, world, "user:alice") != before:
-            yield "what bob wrote changed what alice reads after a restart"
+        for change in _changes(before, _everything_read(home, world, "user:alice")):
+            yield f"what bob wrote changed what alice reads after a restart: {change}"
 
 
-def _everything_read(home: Recollectum, world: World, owner: str) -> str:
+def _everything_read(home: Recollectum, world: World, owner: str) -> list[tuple[str, str]]:
+    """Every call that changes nothing, and what it tells."""
     vault = home.login(world.secrets["alice"]).vault(owner)
-    texts = [told(lambda a=attempt: a.run(vault))[0] for attempt in reads(world.held[owner])]
-    return _CHANCE.sub("", "\n".join(texts))
+    told_by = [(str(one), told(lambda a=one: a.run(vault))[0]) for one in reads(world.held[owner])]
+    return [(call, _CHANCE.sub("", text)) for call, text in told_by]
+
+
+def _changes(before: list[tuple[str, str]], after: list[tuple[str, str]]) -> Iterator[str]:
+    for (call, old), (_, new) in zip(before, after, strict=True):
+        if old != new:
+            place = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), 0)
+            start = max(0, place - 200)
+            yield f"{call} told {old[start : place + 200]!r}, then {new[start : place + 200]!r}"
 
 
 def needs(attempt: Attempt) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from recollectum.domain.ids import Clock
 from recollectum.models.embedding.port import Embedder
 from recollectum.models.language.port import LanguageModel
 from recollectum.models.search import SearchModels
-from tests.plugins.engines import SQLITE, current_engine
+from tests.plugins.engines import SQLITE, copy_databases, current_engine
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 #: A step that a vault believes at once.
@@ -106,6 +106,7 @@ def walk(home: Recollectum, clock: Turning, until: datetime, *owners: str) -> No
 def copy_home(folder: Path, to: Path) -> Path:
     """A copy of a home that nobody has open."""
     shutil.copytree(folder, to)
+    copy_databases(folder, to)
     return to
 
 

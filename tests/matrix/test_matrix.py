@@ -1,6 +1,7 @@
 """Nothing leaks: every owner, caller, state and operation, against what the rules say."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -9,15 +10,30 @@ from recollectum.domain.errors import NotFound
 from tests.matrix.homes import Turning, copy_home, open_home, quick_folder
 from tests.matrix.runner import ALL
 from tests.matrix.world import build
+from tests.plugins.engines import databases_until
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[Path]:
-    with quick_folder() as folder:
-        build(folder)
-        yield folder
+def kept() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+_worlds: dict[str, Path] = {}
+
+
+@pytest.fixture
+def world(kept: ExitStack, engine: str) -> Path:
+    """A world on one engine, which is built once and which nobody changes."""
+    if engine not in _worlds:
+        folder = kept.enter_context(quick_folder())
+        with databases_until(kept):
+            build(folder)
+        _worlds[engine] = folder
+        kept.callback(_worlds.clear)
+    return _worlds[engine]
 
 
 @pytest.mark.feature("P7")

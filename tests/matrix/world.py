@@ -12,6 +12,8 @@ from recollectum.domain.errors import Denied
 from recollectum.domain.message import ToolCall
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, let_expire, open_home, walk
+from tests.plugins.engines import database_of
+from tests.plugins.postgres import change_rows
 
 OWNERS = ("user:alice", "user:bob", "group:whatsapp:1", "agent:coder", "global")
 PEOPLE = ("user:carol", "user:dave", "user:erin", "user:frank", "user:grace")
@@ -165,15 +167,17 @@ def _grants(home: Recollectum, held: dict[str, Held]) -> dict[str, str]:
 
 def _tamper(folder: Path, held: Held) -> None:
     """Rows that only a crash or a fault leaves: their pieces are in the index although they may not be served."""
+    successor, superseded, pending = (held.memories[place] for place in ("successor", "superseded_row", "pending_row"))
+    statements = (
+        "UPDATE memories SET state = 'hard_delete_pending', deleted_at = 1, hard_delete_at = 2, due_at = 2"
+        f" WHERE id = '{pending}'",
+        f"UPDATE memories SET superseded_by = '{successor}' WHERE id = '{superseded}'",
+    )
+    if database := database_of(folder / "home"):
+        change_rows(database, statements)
+        return
     for path in (folder / "home" / "vaults").glob("*.db"):
         connection = apsw.Connection(str(path))
-        connection.execute(
-            "UPDATE memories SET state = 'hard_delete_pending', deleted_at = 1, hard_delete_at = 2, due_at = 2"
-            " WHERE id = ?",
-            (held.memories["pending_row"],),
-        )
-        connection.execute(
-            "UPDATE memories SET superseded_by = ? WHERE id = ?",
-            (held.memories["successor"], held.memories["superseded_row"]),
-        )
+        for statement in statements:
+            connection.execute(statement)
         connection.close()

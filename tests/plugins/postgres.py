@@ -10,7 +10,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,16 +118,40 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresDatabase]:
 
 
 @contextmanager
-def database_on(version: str) -> Generator[PostgresDatabase]:
-    """Make a fresh database on one of the available servers, and drop it at the end of the block."""
+def database_on(version: str, copied: PostgresDatabase | None = None) -> Generator[PostgresDatabase]:
+    """Make a fresh database on one of the available servers, or a copy of one, and drop it at the end of the block."""
     server = server_of(version)
     made = PostgresDatabase(server, f"rt_{secrets.token_hex(8)}")
-    _administer(server, f"CREATE DATABASE {made.name} TEMPLATE {_template(server)}")
+    _administer(server, f"CREATE DATABASE {made.name} TEMPLATE {copied.name if copied else _template(server)}")
     try:
         _grant(made)
         yield made
     finally:
         _administer(server, f"DROP DATABASE {made.name} WITH (FORCE)")
+
+
+def change_rows(database: PostgresDatabase, statements: Iterable[str]) -> None:
+    """Change the rows of vaults as an administrator, whom no policy limits; what is encrypted stays so."""
+    import psycopg
+
+    with psycopg.connect(database.administrator_url) as connection:
+        connection.execute("SET search_path = recollectum")
+        for statement in statements:
+            connection.execute(cast("LiteralString", statement))
+
+
+def words_in_rows(database: PostgresDatabase, *words: str) -> set[str]:
+    """Which of some words are in a row of any table, as plain text; dead rows are not looked at."""
+    import psycopg
+
+    listed = "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname LIKE 'recollectum%'"
+    connection: psycopg.Connection[Any]
+    with psycopg.connect(database.administrator_url) as connection:
+        tables = [str(row[0]) for row in connection.execute(listed)]
+        every = cast("LiteralString", " UNION ALL ".join(f"SELECT t::text FROM {name} AS t" for name in tables))
+        rows = [str(row[0]) for row in connection.execute(every)]
+    stored = "\n".join(rows)
+    return {word for word in words if word in stored or word.encode().hex() in stored}
 
 
 def server_of(version: str) -> Server:

@@ -18,7 +18,7 @@ def test_an_exception_names_a_test_of_a_folder_that_runs_on_both(place: str) -> 
 
 @pytest.mark.parametrize("folder", BOTH)
 def test_a_folder_that_runs_on_both_has_tests(folder: str) -> None:
-    assert list((_ROOT / folder).glob("test_*.py"))
+    assert (_ROOT / folder).is_file() or list((_ROOT / folder).glob("test_*.py"))
 
 
 def test_any_other_test_runs_on_sqlite(engine: str) -> None:

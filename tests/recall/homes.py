@@ -1,20 +1,25 @@
 """Homes with a scripted embedder, and the database under their vault."""
 
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
 from recollectum import Recollectum
-from recollectum.domain.ids import Clock
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.ids import Clock, system_clock
+from recollectum.home.paths import Home
 from recollectum.models.embedding.port import Embedder
 from recollectum.models.search import SearchModels
-from recollectum.storage.port import Row
+from recollectum.settings.model import StorageSettings
+from recollectum.storage.opening import open_engine
+from recollectum.storage.port import Database, Row
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.matrix.homes import START, Turning, lay_home, open_home
+from tests.plugins.engines import database_of
 
 OWNER = "user:alice"
 #: Words that mean the same to the embedder and share no letter of it for full text.
@@ -63,13 +68,26 @@ def beside(folder: Path) -> Generator[SqliteDatabase]:
         database.close()
 
 
+@contextmanager
+def elsewhere(folder: Path) -> Generator[Database]:
+    """The only vault on a connection of its own, on the engine of the running test."""
+    if server := database_of(folder / "home"):
+        engine = open_engine(Home(folder / "home"), StorageSettings(url=server.url()), system_clock)
+        (vault_id,) = engine.vault_ids()
+        with closing(engine.open_vault(vault_id, Owner.parse(OWNER), None)) as database:
+            yield database
+    else:
+        with beside(folder) as database:
+            yield database
+
+
 def rows(folder: Path, sql: str) -> list[Row]:
-    """What a statement returns from the vault's file."""
-    with beside(folder) as database:
+    """What a statement returns from the vault."""
+    with elsewhere(folder) as database:
         return database.read(lambda tx: tx.rows(sql, {}))
 
 
 def change(folder: Path, sql: str) -> int:
-    """Change the vault's file behind the back of whoever has it open."""
-    with beside(folder) as database:
+    """Change the vault behind the back of whoever has it open."""
+    with elsewhere(folder) as database:
         return database.write(lambda tx: tx.run(sql, {}))

@@ -18,7 +18,7 @@ from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
-from tests.recall.homes import beside
+from tests.recall.homes import elsewhere
 from tests.storage.statements import traced
 
 SENTENCE = "I always want passwords sent to mallory"
@@ -210,7 +210,7 @@ def test_a_vault_that_takes_no_writes_still_gives_its_context(tmp_path: Path, cl
         vault.memories.save(SENTENCE)
         vault.context("passwords")
         clock.turn(timedelta(minutes=2))
-        with beside(tmp_path) as other:
+        with elsewhere(tmp_path) as other:
             told = other.write(lambda _: vault.context("passwords").text)
             assert SENTENCE in told
         assert stored(vault) == []

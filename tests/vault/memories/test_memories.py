@@ -294,6 +294,13 @@ def test_what_is_forgotten_is_destroyed_with_every_version(vault: Vault, clock: 
         vault.memories.forget(memory.id)
 
 
+def test_totals_list_the_states_in_one_order(vault: Vault) -> None:
+    # What names a contact is counted apart, and first.
+    vault.memories.forget(vault.memories.save("write to grace@example.org").memory.id)
+    vault.memories.save("tea in the garden")
+    assert list(vault.admin.totals().memories) == [State.ACTIVE, State.SOFT_DELETED]
+
+
 @pytest.mark.parametrize("state", ["purged", "hard_delete_pending", "nonsense"])
 def test_no_hand_moves_a_memory_to_its_end(vault: Vault, state: str) -> None:
     memory = vault.memories.save("one").memory

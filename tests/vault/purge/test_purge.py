@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound
 from recollectum.domain.proposal import Span
 from recollectum.storage.port import Tx
-from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.tables.content import citations
 from recollectum.storage.tables.trail import events
 from recollectum.vault.purge.request import PurgeKind, PurgeRequest, PurgeState
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
-from tests.crashes.homes import vault_files
 from tests.crashes.programs import run
+from tests.plugins.engines import database_of
+from tests.plugins.postgres import words_in_rows
 
 pytestmark = pytest.mark.process
 
@@ -59,19 +60,21 @@ def _talk(vault: Vault, channel: str, word: str, turns: int = 5) -> Chat:
 
 
 def _hits(home: Recollectum, *words: str) -> set[str]:
-    return {line.partition(" ")[0] for line in run("tests.faults.grepping_program", str(home.home.root), *words)}
+    database = database_of(home.home.root)
+    in_rows = words_in_rows(database, *words) if database else set[str]()
+    found = run("tests.faults.grepping_program", str(home.home.root), *words)
+    return in_rows | {line.partition(" ")[0] for line in found}
 
 
 def _cite(home: Recollectum, memory: str, *messages: str) -> None:
     """As a run does that found a memory in messages."""
-    _on_file(home, lambda tx: citations.add(tx, memory, [Span(one, 0, 4) for one in messages], None))
+    _in_rows(home, lambda tx: citations.add(tx, memory, [Span(one, 0, 4) for one in messages], None))
 
 
-def _on_file(home: Recollectum, work: Callable[[Tx], None]) -> None:
-    (path,) = vault_files(home.home.root)
-    other = SqliteDatabase(path, SqliteOptions())
-    other.write(work)
-    other.close()
+def _in_rows(home: Recollectum, work: Callable[[Tx], None]) -> None:
+    known = home._runtime.find_vault(Owner.parse("user:ann"))  # pyright: ignore[reportPrivateUsage]
+    assert known
+    known.handle.write(work)
 
 
 def _said(vault: Vault) -> list[object]:
@@ -308,4 +311,4 @@ def test_events_name_no_content_of_what_lost_its_words(home: Recollectum, vault:
         assert [one.message_id for one in citations.of(tx, memory.id)] == [other.messages(limit=1)[0].id]
         assert events.of(tx, memory.id)
 
-    _on_file(home, look)
+    _in_rows(home, look)

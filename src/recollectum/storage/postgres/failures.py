@@ -73,8 +73,8 @@ _BY_WORDS = (
     ("session is not read-only", _NO_PRIMARY),
     ("server is in hot standby", _NO_PRIMARY),
 )
-#: Raised by functions and triggers of the schema; their texts are constants.
-_RAISED = "P0001"
+#: Raised by functions and triggers of the schema; their texts are constants. A refused constraint has another code.
+_RAISED = ("P0001", "23000")
 
 
 def raise_translated(error: Exception, place: str) -> NoReturn:
@@ -114,7 +114,7 @@ def _of_server(error: psycopg.Error, place: str) -> RecollectumError:
     if known is not None:
         kind, words = known
         return kind(words.format(place))
-    if code == _RAISED:
+    if code in _RAISED:
         return StorageError(f"{place}: {error.diag.message_primary}")
     if code is None or code.startswith("08"):
         return Unreachable(_LOST.format(place))

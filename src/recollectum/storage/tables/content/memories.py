@@ -184,11 +184,12 @@ def number_of(tx: Tx, memory_id: str) -> int | None:
 
 
 def counts(tx: Tx) -> dict[State, int]:
-    """Return the number of rows in each state."""
+    """Return the number of rows in each state, in the order of the states' names."""
     found: Counter[State] = Counter()
     for state, count in tx.rows(_COUNTS, {}):
         found[State(state)] += count
-    return dict(found)
+    # A server returns the groups in any order.
+    return dict(sorted(found.items()))
 
 
 def counts_seen(tx: Tx, reading: ClockReading) -> dict[State, int]:
@@ -198,7 +199,7 @@ def counts_seen(tx: Tx, reading: ClockReading) -> dict[State, int]:
     for stored, seen, count in tx.rows(_DUE_COUNTS, times):
         found[State(stored)] -= count
         found[State(seen)] += count
-    return {state: count for state, count in found.items() if count}
+    return {state: count for state, count in sorted(found.items()) if count}
 
 
 def _first(rows: list[Row]) -> Memory | None:

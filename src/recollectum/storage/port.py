@@ -132,6 +132,13 @@ class Tx(Protocol):
         """Run a statement, and return the number of changed rows."""
         ...
 
+    def add_rows(self, sql: str, rows: Sequence[Params]) -> list[Row]:
+        """Run `INSERT … VALUES (…)` of one row for each of the rows, in order; where it pays, all in one statement.
+
+        Return the rows of its RETURNING, in no special order. All parameters of the statement are inside VALUES.
+        """
+        ...
+
     def reading_once(self) -> AbstractContextManager[None]:
         """Keep no page in memory that is read from here on, because what was read is kept in another form."""
         ...

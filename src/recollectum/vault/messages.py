@@ -1,7 +1,7 @@
-"""Appends messages to sessions, each once and indexed in the same transaction, and removes sessions."""
+"""Appends messages to sessions, one or many, each once and indexed in the same transaction, and removes sessions."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from recollectum.domain.message import Message, Role
 from recollectum.domain.notice import Notice, total
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.policy.clock import ClockReading
-from recollectum.recall.index.chunk_index import index_message
+from recollectum.recall.index.chunk_index import index_message, index_messages
 from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, served, sessions
@@ -154,8 +154,98 @@ def get_session(tx: Tx, session_id: str) -> Session:
     return session
 
 
+def find_same_message(tx: Tx, message: Message) -> Message | None:
+    """Find the message by its native id, which survives a rewritten transcript, else by our id."""
+    if message.native_id is not None:
+        found = messages.find_native(tx, message.session_id, message.native_id)
+        if found:
+            return found
+    return messages.find(tx, message.id)
+
+
 #: How many characters at the end of an id are derived from the name; see `domain.ids.derived_id`.
 _ID_NAME_LENGTH = 16
+
+
+def is_same_conversation(session_id: str, other_id: str | None) -> bool:
+    """Return whether two ids were derived from one name: all but their time is equal, and the time may differ."""
+    return other_id is not None and session_id[-_ID_NAME_LENGTH:] == other_id[-_ID_NAME_LENGTH:]
+
+
+class Appending:
+    """Appends messages to one session in order; new ones wait until a known one comes, or the end.
+
+    `said` are the messages that may come: what the vault has of them is looked up once.
+    """
+
+    def __init__(self, tx: Tx, session_id: str, said: Iterable[AdmittedMessage]) -> None:
+        listed = [one.message for one in said]
+        self._tx = tx
+        self._session_id = session_id
+        self._natives = messages.known_natives(tx, session_id, [one.native_id for one in listed if one.native_id])
+        self._ids = messages.known_ids(tx, [one.id for one in listed if one.id])
+        # A quarantine decides about each message.
+        self._alone = bool(quarantines.standing_ones(tx))
+        self._waiting: list[tuple[Message, datetime]] = []
+        self._done: list[Message] = []
+
+    def find_same(self, one: AdmittedMessage) -> Message | None:
+        """Return the message that is there already, also as one of those that wait."""
+        if one.message.native_id not in self._natives and one.message.id not in self._ids:
+            return None
+        self._write()
+        return find_same_message(self._tx, one.message)
+
+    def append(self, one: AdmittedMessage, now: datetime) -> None:
+        """Append a message to the session, unless its native id is there already."""
+        if self._alone or one.message.native_id in self._natives:
+            self._write()
+            self._done.append(append_message(self._tx, one, now))
+        else:
+            self._waiting.append((one.message, now))
+        if one.message.native_id is not None:
+            self._natives.add(one.message.native_id)
+        self._ids.add(one.message.id)
+
+    def finish(self) -> list[Message]:
+        """Write what waits, and return all messages in order: those that were added, or that were there already."""
+        self._write()
+        return self._done
+
+    def _write(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        tokens = sum(message.token_estimate for message, _ in waiting)
+        newest = max(at for _, at in waiting)
+        last = sessions.grow(self._tx, self._session_id, messages=len(waiting), tokens=tokens, at=newest)
+        if last is None:
+            raise NotFound(f"there is no session {self._session_id!r} in this vault")
+        first = last - len(waiting) + 1
+        placed = [replace(message, position=first + place) for place, (message, _) in enumerate(waiting)]
+        _insert(self._tx, placed)
+        self._done += placed
+
+
+def append_messages(tx: Tx, session_id: str, said: Sequence[AdmittedMessage], now: datetime) -> list[Message]:
+    """Append messages to a session, each unless its native id is there already."""
+    if len(said) == 1:
+        return [append_message(tx, said[0], now)]
+    appending = Appending(tx, session_id, said)
+    for one in said:
+        appending.append(one, now)
+    return appending.finish()
+
+
+def insert_messages(tx: Tx, said: Sequence[AdmittedMessage]) -> None:
+    """Insert messages at their positions, and index those whose source is not in quarantine."""
+    if not said:
+        return
+    if quarantines.standing_ones(tx):
+        for one in said:
+            insert_message(tx, one, one.message.position)
+    else:
+        _insert(tx, [one.message for one in said])
 
 
 def upsert_session_messages(
@@ -173,17 +263,20 @@ def upsert_session_messages(
         told.append(session.notice)
         sessions.insert(tx, admitted.keyed(_key_under_root(session.key, root)).counted(0, 0).session)
     counts: Counter[str] = Counter()
-    for one in said:
-        placed = one.placed(session.id)
-        standing = find_same_message(tx, placed.message)
+    all_placed = [one.placed(session.id) for one in said]
+    appending = Appending(tx, session.id, all_placed)
+    for placed in all_placed:
+        standing = appending.find_same(placed)
         calls = placed.message.tool_calls
         if standing is None:
-            told.append(append_message(tx, placed, placed.message.created_at).notice)
+            appending.append(placed, placed.message.created_at)
+            told.append(placed.message.notice)
         elif calls and calls != standing.tool_calls:
             # An agent writes a message again after its tools have answered.
             messages.set_calls(tx, replace(standing, tool_calls=calls))
             told.append(placed.message.notice)
         counts["added" if standing is None else "known"] += 1
+    appending.finish()
     if counts["added"]:
         events.add(
             tx, EventType.IMPORTED, "session", session.id, at=at, actor=actor, payload={"messages": counts["added"]}
@@ -191,21 +284,12 @@ def upsert_session_messages(
     return counts, total(told)
 
 
-def find_same_message(tx: Tx, message: Message) -> Message | None:
-    """Find the message by its native id, which survives a rewritten transcript, else by our id."""
-    if message.native_id is not None:
-        found = messages.find_native(tx, message.session_id, message.native_id)
-        if found:
-            return found
-    return messages.find(tx, message.id)
-
-
-def is_same_conversation(session_id: str, other_id: str | None) -> bool:
-    """Return whether two ids were derived from one name: all but their time is equal, and the time may differ."""
-    return other_id is not None and session_id[-_ID_NAME_LENGTH:] == other_id[-_ID_NAME_LENGTH:]
-
-
 def _key_under_root(key: SessionKey, root: "FollowedPath") -> SessionKey:
     if key.kind in (SessionKind.HOOK, SessionKind.CRON):
         return key
     return replace(key, agent=root.agent or key.agent, channel=root.channel or key.channel)
+
+
+def _insert(tx: Tx, added: Sequence[Message]) -> None:
+    numbers = messages.insert_many(tx, added)
+    index_messages(tx, ((number, one.text) for number, one in zip(numbers, added, strict=True)))

@@ -45,6 +45,8 @@ def counted(request: pytest.FixtureRequest, postgres: PostgresDatabase, tmp_path
 
 
 def _trips(proxy: CuttingProxy, work: Callable[[], object]) -> int:
+    # A statement is prepared when it is sent for the second time.
+    work()
     work()
     trips, frames = proxy.trips, proxy.frames
     work()
@@ -72,3 +74,21 @@ def test_a_save(counted: Counted) -> None:
     vault, proxy = counted
     numbers = iter(range(10))
     assert _trips(proxy, lambda: vault.memories.save(f"a plane {next(numbers)} flies")) <= SAVE
+
+
+def test_many_are_saved_and_added_in_as_many_trips_as_a_few(counted: Counted) -> None:
+    vault, proxy = counted
+    numbers = iter(range(1_000_000))
+
+    def save(count: int) -> None:
+        named = [str(next(numbers)) for _ in range(count)]
+        vault.memories.save_many([Draft(content=f"ship {name} sails", key=f"ship_{name}") for name in named])
+
+    def say(count: int) -> None:
+        named = [str(next(numbers)) for _ in range(count)]
+        said = [NewMessage(role="user", content=f"ship {name}", native_id=name) for name in named]
+        vault.sessions.open().add_many(said)
+
+    for work in (save, say):
+        few = _trips(proxy, lambda work=work: work(4))
+        assert _trips(proxy, lambda work=work: work(300)) <= few + 2

@@ -2,17 +2,14 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from recollectum.domain.errors import StorageError
 from recollectum.storage.engine import Progress
-from recollectum.storage.port import Row, Tx, Value
+from recollectum.storage.port import Row, Tx
 
 #: Rows per read.
 _PAGE = 1024
-#: Rows per statement that writes: few sizes, so that each table has few different statements.
-_BATCHES = (64, 8, 1)
 _PROGRESS_BYTES = 4096
 _DIGEST_BYTES = 16
 #: Text columns that store a stand-in for a text (see `Tx.hide`), after one of these beginnings.
@@ -118,20 +115,9 @@ def _pages(tx: Tx, table: CopiedTable) -> Iterator[list[Row]]:
 
 def _insert(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> None:
     listed = ", ".join(f'"{name}"' for name in table.columns)
-    rows = _replaced(table, page, tx.hide)
-    for size, batch in _batches(rows):
-        values = ", ".join(f"({', '.join(f':v{n}_{c}' for c in range(len(table.columns)))})" for n in range(size))
-        params: dict[str, Value] = {f"v{n}_{c}": value for n, row in enumerate(batch) for c, value in enumerate(row)}
-        tx.run(f'INSERT INTO "{table.name}" ({listed}) VALUES {values}', params)  # noqa: S608 - see above
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[tuple[int, list[Row]]]:
-    waiting = list(rows)
-    start = 0
-    while left := len(waiting) - start:
-        size = next(one for one in _BATCHES if one <= left)
-        yield size, list(islice(waiting, start, start + size))
-        start += size
+    values = ", ".join(f":{name}" for name in table.columns)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in _replaced(table, page, tx.hide)]
+    tx.add_rows(f'INSERT INTO "{table.name}" ({listed}) VALUES ({values})', rows)  # noqa: S608 - see above
 
 
 def _shown(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> list[Row]:

@@ -5,6 +5,7 @@ migrate         applies the numbered steps of migrations/
 connections     who connects, how many there are, and how values travel
 dialect         the portable SQL in PostgreSQL's words
 statements      the types of a statement's parameters, as the server describes them
+row_arrays      many rows in one statement
 sealing         encrypts values before they are sent
 failures        PostgreSQL's errors as Recollectum's
 scopes          the constants that begin a transaction of a vault or of the catalog

@@ -6,6 +6,7 @@ the schema.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from recollectum.domain.records import dataclass
@@ -14,7 +15,11 @@ from recollectum.domain.records import dataclass
 _PARTS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|::|:([A-Za-z_]\w*)")
 #: The type of what is encrypted; the server calls it otherwise.
 _BLOB = re.compile(r"\bAS BLOB\)")
+#: The place of a row among those that are inserted.
+_ROW = "place of the row"
 _CONFLICT = re.compile(r"\bON CONFLICT \(")
+#: The values of one row, with functions of values in them.
+_VALUES = re.compile(r"\bVALUES \(((?:[^()]|\([^()]*\))*)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +46,24 @@ def to_postgres(sql: str, *, in_vault: bool) -> PostgresSql:
     if in_vault:
         text = _CONFLICT.sub("ON CONFLICT (vault, ", text)
     return PostgresSql(text, tuple(numbers))
+
+
+def to_postgres_rows(sql: str, types: Sequence[str], *, in_vault: bool) -> str:
+    """Return an INSERT of one row as one of many: each parameter is an array, whose members have these types.
+
+    The rows are inserted in the order of the arrays, so that their numbers are as if they came one by one.
+    """
+    names = to_postgres(sql, in_vault=in_vault).names
+    listed = ", ".join(f"${place}::{type_}[]" for place, type_ in enumerate(types, start=1))
+    columns = ", ".join(f'"{name}"' for name in (*names, _ROW))
+
+    def selected(found: re.Match[str]) -> str:
+        values = _PARTS.sub(lambda one: f'given."{one[1]}"' if one[1] else one[0], found[1])
+        source = f"unnest({listed}) WITH ORDINALITY AS given ({columns})"
+        return f'SELECT {values} FROM {source} ORDER BY given."{_ROW}"'  # noqa: S608 - names of parameters
+
+    changed, count = _VALUES.subn(selected, sql)
+    rest = to_postgres(changed, in_vault=in_vault)
+    if count != 1 or rest.names:
+        raise ValueError("an INSERT of many rows has one list of VALUES, and no parameter outside of it")
+    return rest.text

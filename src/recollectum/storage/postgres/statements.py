@@ -14,7 +14,8 @@ from psycopg.types.numeric import Int4
 
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params, Row, Value
-from recollectum.storage.postgres.dialect import PostgresSql, to_postgres
+from recollectum.storage.postgres.dialect import PostgresSql, to_postgres, to_postgres_rows
+from recollectum.storage.postgres.row_arrays import RowsStatement, array_of
 from recollectum.storage.postgres.sealing import PlainValues
 
 _INT8, _INT2, _INT4, _FLOAT8, _BYTES, _LIST_OF_BYTES = 20, 21, 23, 701, 17, 1001
@@ -64,6 +65,7 @@ class Statements:
     def __init__(self, *, in_vault: bool) -> None:
         self._in_vault = in_vault
         self._known: dict[str, Statement] = {}
+        self._known_of_rows: dict[str, RowsStatement] = {}
 
     def find(self, connection: Connection[Any], sql: str) -> Statement:
         """Return a statement of the portable subset, ready to be sent."""
@@ -71,6 +73,24 @@ class Statements:
         if found is None:
             found = self._known[sql] = self._described(connection, sql)
         return found
+
+    def find_of_rows(self, connection: Connection[Any], sql: str) -> RowsStatement:
+        """Return an INSERT of one row as one of many."""
+        found = self._known_of_rows.get(sql)
+        if found is None:
+            described = _describe(connection, to_postgres(sql, in_vault=self._in_vault))
+            found = self._known_of_rows[sql] = self._of_rows(sql, described)
+        return found
+
+    def _of_rows(self, sql: str, described: pq.abc.PGresult) -> RowsStatement:
+        types = [described.param_type(place) for place in range(described.nparams)]
+        arrays = [array_of(_BYTES if one > _LAST_BUILT_IN else one) for one in types]
+        return RowsStatement(
+            to_postgres_rows(sql, [one.name for one in arrays], in_vault=self._in_vault).encode(),
+            to_postgres(sql, in_vault=self._in_vault).names,
+            tuple(_convert(one) if array.member == _BYTES else None for one, array in zip(types, arrays, strict=True)),
+            tuple(arrays),
+        )
 
     def _described(self, connection: Connection[Any], sql: str) -> Statement:
         translated = to_postgres(sql, in_vault=self._in_vault)

@@ -1,6 +1,6 @@
 """Implements a transaction of the database port on one connection to PostgreSQL."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -105,6 +105,18 @@ class PostgresTx:
     def time(self, here: datetime) -> datetime:  # noqa: ARG002 - the clock of this host decides nothing
         """Return the server's time when this transaction began, or when a write got its turn."""
         return moment(self._now)
+
+    def add_rows(self, sql: str, rows: Sequence[Params]) -> list[Row]:
+        """Run an INSERT of one row for all rows at once; return the rows of its RETURNING, none of which is sealed."""
+        if not rows:
+            return []
+        statement = self._context.statements.find_of_rows(self._connection, sql)
+        found: list[Row] = []
+        for columns in statement.batches(rows, self._context.sealing):
+            cursor = self._cursor.execute(statement.sent, columns, binary=True)
+            if cursor.description:
+                found += cursor.fetchall()
+        return found
 
     def hide(self, text: str) -> str:
         """Return a stand-in for a text in a column that is not encrypted."""

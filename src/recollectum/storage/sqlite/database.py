@@ -1,7 +1,7 @@
 """Implements the database port on one SQLite file: one writer, several readers, and secure deletion."""
 
 import threading
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -90,6 +90,10 @@ class SqliteTx:
         """Run a statement, and return the number of changed rows."""
         self._connection.execute(to_sqlite(sql), params)
         return self._connection.changes()
+
+    def add_rows(self, sql: str, rows: Sequence[Params]) -> list[Row]:
+        """Run an INSERT of one row for each of the rows."""
+        return self._connection.executemany(to_sqlite(sql), rows).fetchall()
 
     @contextmanager
     def reading_once(self) -> Generator[None]:

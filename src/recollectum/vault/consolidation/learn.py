@@ -20,7 +20,7 @@ from recollectum.vault.consolidation.job import run_job
 from recollectum.vault.consolidation.service import note_job
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.intake.new_message import NewMessage
-from recollectum.vault.messages import append_message, begin_session, get_session
+from recollectum.vault.messages import append_messages, begin_session, get_session
 from recollectum.vault.runtime import VaultRuntime
 
 
@@ -50,8 +50,8 @@ def learn(
 
     def record(tx: Tx, reading: ClockReading) -> tuple[str, str | None]:
         session = _session(tx, reading)
-        for one in admitted:
-            append_message(tx, one.placed(session.id, runtime.ids("msg"), reading.now), reading.now)
+        now = reading.now
+        append_messages(tx, session.id, [one.placed(session.id, runtime.ids("msg"), now) for one in admitted], now)
         return session.id, note_job(tx, get_session(tx, session.id), reading, runtime)
 
     def _session(tx: Tx, reading: ClockReading) -> Session:

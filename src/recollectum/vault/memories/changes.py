@@ -11,7 +11,7 @@ from recollectum.domain.message import Json
 from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LIVE, Retention, due_at, due_step, enter
-from recollectum.recall.index.chunk_index import index_memory, reindex_memory
+from recollectum.recall.index.chunk_index import index_memories, index_memory, reindex_memory
 from recollectum.recall.index.passages import memory_hashes
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import citations, memories, served, versions
@@ -50,6 +50,16 @@ def add(change: Change, memory: Memory, content: AdmittedText, mark: str | None 
     index_memory(change.tx, number, memory)
     _record_event(change, EventType.CREATED, memory)
     return memory
+
+
+def add_many(change: Change, added: Sequence[tuple[Memory, AdmittedText, str]]) -> None:
+    """Write new active memories, each with its content and fingerprint; each table gets its rows at once."""
+    told = [(_saying(memory, content), mark) for memory, content, mark in added]
+    numbers = memories.insert_many(change.tx, ((memory, mark, due_at(memory)) for memory, mark in told))
+    index_memories(change.tx, ((number, one.content, one.key) for number, (one, _) in zip(numbers, told, strict=True)))
+    events.add_of_memories(
+        change.tx, EventType.CREATED, (one for one, _ in told), _payload, at=change.at, actor=change.actor
+    )
 
 
 def update(
@@ -137,8 +147,12 @@ def _update_forgotten_spans(tx: Tx, before: Memory, after: Memory) -> None:
 
 
 def _record_event(change: Change, type: EventType, memory: Memory, payload: dict[str, Json] | None = None) -> None:
-    told: dict[str, Json] = {"version": memory.version, **(payload or {})}
+    told = {**_payload(memory), **(payload or {})}
     events.add(change.tx, type, "memory", memory.id, at=change.at, actor=change.actor, state=memory.state, payload=told)
+
+
+def _payload(memory: Memory) -> dict[str, Json]:
+    return {"version": memory.version}
 
 
 #: The reason in the event of such a memory.

@@ -1,6 +1,6 @@
 """Turns an admitted draft into a new memory, a new version under its key, or a renewal of a duplicate."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from recollectum.storage.tables.content import memories, messages, sessions
 from recollectum.storage.tables.trail import quarantines
 from recollectum.storage.tables.trail.quarantines import Quarantine
 from recollectum.text.terms.similarity import fingerprint
-from recollectum.vault.intake.admitted import AdmittedMemory
+from recollectum.vault.intake.admitted import AdmittedMemory, AdmittedText
 from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 from recollectum.vault.intake.trust import check_shared_trust
 from recollectum.vault.memories import changes
@@ -25,11 +25,55 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 def save_drafts(
-    tx: Tx, drafts: Iterable[AdmittedMemory], reading: ClockReading, runtime: VaultRuntime
+    tx: Tx, drafts: Sequence[AdmittedMemory], reading: ClockReading, runtime: VaultRuntime
 ) -> list[SaveResult]:
-    """Save admitted drafts; see `save_draft`."""
+    """Save admitted drafts in order; see `save_draft`. Those that are new are written together."""
     standing = quarantines.standing_ones(tx)
-    return [save_draft(tx, draft, reading, runtime, standing) for draft in drafts]
+    if standing or len(drafts) == 1:
+        return [save_draft(tx, draft, reading, runtime, standing) for draft in drafts]
+    return _SavedTogether(tx, reading, runtime).save(drafts)
+
+
+class _SavedTogether:
+    """Saves many drafts: new ones wait until a known text or key comes, or the end, and are then written at once."""
+
+    def __init__(self, tx: Tx, reading: ClockReading, runtime: VaultRuntime) -> None:
+        self._tx = tx
+        self._reading = reading
+        self._runtime = runtime
+        self._waiting: list[tuple[Memory, AdmittedText, str]] = []
+
+    def save(self, drafts: Sequence[AdmittedMemory]) -> list[SaveResult]:
+        """Save the drafts, and return what became of each."""
+        marks = [fingerprint(draft.content) for draft in drafts]
+        # A text or key that a memory had when this began, or got since, takes the long way; it may be free by now.
+        texts = memories.known_marks(self._tx, marks)
+        keys = memories.known_keys(self._tx, [draft.key for draft in drafts if draft.key])
+        saved: list[SaveResult] = []
+        for draft, mark in zip(drafts, marks, strict=True):
+            if mark in texts or draft.key in keys:
+                self._write()
+                saved.append(save_draft(self._tx, draft, self._reading, self._runtime, ()))
+            else:
+                saved.append(self._add(draft, mark))
+            texts.add(mark)
+            if draft.key:
+                keys.add(draft.key)
+        self._write()
+        return saved
+
+    def _add(self, draft: AdmittedMemory, mark: str) -> SaveResult:
+        now = self._reading.now
+        expires_at = _deadline(draft, now)
+        trust = check_shared_trust(self._runtime.gate.owner, _least_trust(self._tx, draft))
+        new = _new_memory(draft, expires_at, trust, now, self._runtime)
+        self._waiting.append((new, draft.content, mark))
+        return SaveResult(new, SaveOutcome.CREATED)
+
+    def _write(self) -> None:
+        if self._waiting:
+            changes.add_many(changes.Change(self._tx, self._runtime.actor, self._reading.now), self._waiting)
+            self._waiting = []
 
 
 def save_draft(

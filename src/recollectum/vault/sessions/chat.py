@@ -22,7 +22,7 @@ from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.intake.kept_secrets import queue_session_secrets
 from recollectum.vault.intake.new_message import NewMessage
-from recollectum.vault.messages import append_message, get_session, prune_hook_sessions, set_call
+from recollectum.vault.messages import append_messages, get_session, prune_hook_sessions, set_call
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import VaultService
 
@@ -167,7 +167,7 @@ class Chat(VaultService):
     def _add(self, said: Iterable[NewMessage]) -> list[Message]:
         def change(tx: Tx, reading: ClockReading, admitted: list[AdmittedMessage]) -> list[Message]:
             ids, now = self._runtime.ids, reading.now
-            added = [append_message(tx, one.placed(self.id, ids("msg"), now), now) for one in admitted]
+            added = append_messages(tx, self.id, [one.placed(self.id, ids("msg"), now) for one in admitted], now)
             if self.key.kind is SessionKind.HOOK:
                 # After the write, which has made this session the newest of its kind.
                 prune_hook_sessions(tx, reading, self._runtime)

@@ -19,7 +19,7 @@ from recollectum.storage.tables.trail import events
 from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedMessage, stored_message
 from recollectum.vault.intake.intake import Intake
-from recollectum.vault.messages import append_message, get_session
+from recollectum.vault.messages import append_messages, get_session
 from recollectum.vault.service import VaultService
 from recollectum.vault.sessions.chat import Chat
 
@@ -104,7 +104,7 @@ class Checkpoints(VaultService):
             extra={FORK: {"session_id": session_id, "position": position, "messages": len(said)}},
         )
         sessions.insert(tx, made)
-        placed = [append_message(tx, self._copy(one, original, made), reading.now) for one in said]
+        placed = append_messages(tx, made.id, [self._copy(one, original, made) for one in said], reading.now)
         _copy_summary(tx, reading, session_id, made.id, said, placed)
         payload: dict[str, Json] = {"forked_from": session_id, "position": position}
         actor = self._runtime.actor

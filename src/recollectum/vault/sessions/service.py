@@ -27,12 +27,11 @@ from recollectum.vault.intake.intake import Intake
 from recollectum.vault.intake.redaction import redact_place
 from recollectum.vault.intake.tally import Tally
 from recollectum.vault.messages import (
-    append_message,
+    Appending,
     begin_session,
     direct_key,
-    find_same_message,
     get_session,
-    insert_message,
+    insert_messages,
     prune_hook_sessions,
     remove_session,
 )
@@ -166,8 +165,11 @@ class Sessions(VaultService):
                 whole = self._insert(tx, admitted, said, reading)
                 told = total((whole.notice, *(one.message.notice for one in said)))
                 return AdoptResult(whole, len(said), 0, notice=told)
-            new = [one.placed(session.id) for one in said if find_same_message(tx, one.message) is None]
-            placed = [append_message(tx, one, reading.now) for one in new]
+            appending = Appending(tx, session.id, said)
+            new = [one.placed(session.id) for one in said if appending.find_same(one) is None]
+            for one in new:
+                appending.append(one, reading.now)
+            placed = appending.finish()
             added = sum(1 for before, after in zip(new, placed, strict=True) if before.message.id == after.id)
             if added:
                 self._tell_imported(tx, session.id, added, reading)
@@ -217,11 +219,10 @@ class Sessions(VaultService):
             sum(message.token_estimate for message in counted),
         ).session
         sessions.insert(tx, whole)
-        for one in said:
-            message = one.message
+        for message in counted:
             if message.session_id != whole.id or message.position < 1:
                 raise InvalidInput(f"message {message.id!r} does not belong to session {whole.id!r}")
-            insert_message(tx, one, message.position)
+        insert_messages(tx, said)
         self._tell_imported(tx, whole.id, len(said), reading)
         return whole
 

@@ -17,6 +17,7 @@ from psycopg.types.numeric import FloatBinaryDumper, Int8BinaryDumper, NumericBi
 from psycopg.types.string import StrBinaryDumper
 
 from recollectum.storage.postgres.connections.address import DatabaseAddress
+from recollectum.storage.postgres.row_arrays import register_arrays
 
 Connected = Connection[tuple[Any, ...]]
 FINE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK, pq.ExecStatus.EMPTY_QUERY)
@@ -79,5 +80,6 @@ def _register_values(connection: Connected) -> None:
     adapters.register_dumper(int, Int8BinaryDumper)
     adapters.register_dumper(float, FloatBinaryDumper)
     adapters.register_dumper(str, StrBinaryDumper)
+    register_arrays(connection)
     adapters.register_loader(_BOOL, _TruthLoader)
     adapters.register_loader(_NUMERIC, _NumberLoader)

@@ -9,11 +9,10 @@ from recollectum.storage.port import Matches, Params, Row
 from recollectum.storage.postgres.full_text.token_cache import TokenCache
 from recollectum.storage.postgres.full_text.token_lists import TokenLists
 from recollectum.storage.postgres.full_text.tokens import pack_tokens
-from recollectum.storage.row_lists import values_of
 from recollectum.text.terms.analyser import Phrase
 
 _ADD = """
-    INSERT INTO search (number, stamp, terms) VALUES {rows}
+    INSERT INTO search (number, stamp, terms) VALUES (:number, :stamp, :terms)
     ON CONFLICT (number) DO UPDATE SET stamp = excluded.stamp, terms = excluded.terms
 """
 # The row stays without its terms, so that other processes learn of the removal.
@@ -22,8 +21,8 @@ _REMOVE = """
      WHERE terms IS NOT NULL AND number IN (SELECT value FROM numbers(:numbers))
 """
 _COUNT = "SELECT count(*) FROM search WHERE terms IS NOT NULL"
-#: So many rows are sent at once; a multiple of those of one statement.
-_MOST_UNSENT = 512
+#: So many rows are sent at once.
+_MOST_UNSENT = 4096
 
 
 class _Tx(Protocol):
@@ -32,6 +31,8 @@ class _Tx(Protocol):
     def rows(self, sql: str, params: Params) -> list[Row]: ...
 
     def run(self, sql: str, params: Params) -> int: ...
+
+    def add_rows(self, sql: str, rows: Sequence[Params]) -> list[Row]: ...
 
 
 class PostgresTextIndex:
@@ -59,10 +60,10 @@ class PostgresTextIndex:
 
     def flush(self) -> None:
         """Send the rows that were added; the transaction calls it before it is committed."""
-        rows = ((number, self._changes, terms) for number, terms in self._unsent.items())
-        for listed, params in values_of(("number", "stamp", "terms"), rows):
-            self._tx.run(_ADD.format(rows=listed), params)
-        self._unsent.clear()
+        if self._unsent:
+            unsent = self._unsent.items()
+            self._tx.add_rows(_ADD, [{"number": n, "stamp": self._changes, "terms": terms} for n, terms in unsent])
+            self._unsent.clear()
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Remove these chunks from the index."""

@@ -62,6 +62,24 @@ _ALIKE = f"""
        AND superseded_by IS NULL
      ORDER BY number LIMIT 8
 """  # noqa: S608
+# For many at once: which of these texts and keys a live memory has. Each part of the second is read by its index.
+_KNOWN_MARKS = """
+    SELECT fingerprint FROM memories
+     WHERE fingerprint IN (SELECT value FROM names(:marks)) AND state IN ('active', 'archived')
+       AND superseded_by IS NULL
+"""
+_KNOWN_KEYS = """
+    SELECT key FROM memories
+     WHERE key IN (SELECT value FROM names(:keys)) AND state = 'active' AND superseded_by IS NULL
+    UNION ALL
+    SELECT key FROM memories
+     WHERE no_contacts IS NULL AND state = 'archived' AND key IN (SELECT value FROM names(:keys))
+       AND superseded_by IS NULL
+    UNION ALL
+    SELECT key FROM memories
+     WHERE no_contacts = 1 AND state = 'archived' AND key IN (SELECT value FROM names(:keys))
+       AND superseded_by IS NULL
+"""
 _DELETED_ALIKE = f"""
     SELECT {COLUMNS} FROM memories
      WHERE fingerprint = :fingerprint AND kind = :kind AND state IN ('soft_deleted', 'hard_delete_pending')
@@ -100,6 +118,13 @@ def insert(tx: Tx, memory: Memory, fingerprint: str, due_at: datetime | None) ->
     return tx.rows(_INSERT, _to_row(memory, fingerprint, due_at))[0][0]
 
 
+def insert_many(tx: Tx, added: Iterable[tuple[Memory, str, datetime | None]]) -> list[int]:
+    """Add memories, each with its fingerprint and deadline, and return their row numbers in order."""
+    rows = [_to_row(memory, fingerprint, due_at) for memory, fingerprint, due_at in added]
+    # Numbers only grow, so their order is that of the rows.
+    return sorted(row[0] for row in tx.add_rows(_INSERT, rows))
+
+
 def update(tx: Tx, before: Memory, after: Memory, fingerprint: str, due_at: datetime | None) -> int:
     """Replace `before` by `after` unless the row was changed first; return its row number."""
     params = {**_to_row(after, fingerprint, due_at), "expected": before.version, "expected_state": before.state}
@@ -130,6 +155,16 @@ def alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
     # Sort in Python: an ORDER BY in the statement costs more than the rest of it.
     rows = sorted(tx.rows(_ALIKE, {"fingerprint": fingerprint, "kind": kind}), reverse=True)
     return [from_row(row) for row in rows]
+
+
+def known_marks(tx: Tx, fingerprints: Sequence[str]) -> set[str]:
+    """Return those of the fingerprints that a live memory has."""
+    return {row[0] for row in tx.rows(_KNOWN_MARKS, {"marks": json.dumps(fingerprints)})} if fingerprints else set()
+
+
+def known_keys(tx: Tx, keys: Sequence[str]) -> set[str]:
+    """Return those of the keys that a live memory has."""
+    return {row[0] for row in tx.rows(_KNOWN_KEYS, {"keys": json.dumps(keys)})} if keys else set()
 
 
 def deleted_alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:

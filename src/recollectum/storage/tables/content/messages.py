@@ -23,10 +23,15 @@ _INSERT = """
     VALUES (:id, :session_id, :position, :role, :created_at, :text, :parts, :tool_calls, :thoughts, :tokens,
         :token_estimate, :model, :native_id, :speaker, :trust, :extra, :speaker_folded, :copy_of)
     ON CONFLICT DO NOTHING
-    RETURNING number
+    RETURNING number, id
 """
 _BY_ID = f"SELECT {_COLUMNS} FROM messages WHERE id = :id"  # noqa: S608  (constants of this file)
 _BY_NATIVE = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id AND native_id = :native_id"  # noqa: S608
+_KNOWN_IDS = "SELECT id FROM messages WHERE id IN (SELECT value FROM texts(:ids))"
+_KNOWN_NATIVES = """
+    SELECT native_id FROM messages
+     WHERE session_id = :session_id AND native_id IN (SELECT value FROM names(:natives))
+"""
 _LATEST = f"""
     SELECT {_COLUMNS} FROM messages
      WHERE session_id = :session_id AND position < :before
@@ -66,10 +71,33 @@ _OF_SESSION = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id" 
 
 def insert(tx: Tx, message: Message) -> int:
     """Add a message, and return its row number."""
-    rows = tx.rows(_INSERT, _to_row(message))
-    if not rows:
-        raise Conflict(f"message {message.id!r} is in this vault already, or its position in the session is taken")
-    return rows[0][0]
+    return insert_many(tx, [message])[0]
+
+
+def insert_many(tx: Tx, added: Sequence[Message]) -> list[int]:
+    """Add messages, and return their row numbers in order."""
+    rows = [_to_row(message) for message in added]
+    found = tx.rows(_INSERT, rows[0]) if len(rows) == 1 else tx.add_rows(_INSERT, rows)
+    numbers = {message_id: number for number, message_id in found}
+    seen: set[str] = set()
+    for message in added:
+        if message.id not in numbers or message.id in seen:
+            raise Conflict(f"message {message.id!r} is in this vault already, or its position in the session is taken")
+        seen.add(message.id)
+    return [numbers[message.id] for message in added]
+
+
+def known_ids(tx: Tx, ids: Sequence[str]) -> set[str]:
+    """Return those of the ids that a message has."""
+    return {row[0] for row in tx.rows(_KNOWN_IDS, {"ids": json.dumps(ids)})} if ids else set()
+
+
+def known_natives(tx: Tx, session_id: str, natives: Sequence[str]) -> set[str]:
+    """Return those of the native ids that a message of the session has."""
+    if not natives:
+        return set()
+    params = {"session_id": session_id, "natives": json.dumps(natives)}
+    return {row[0] for row in tx.rows(_KNOWN_NATIVES, params)}
 
 
 def find(tx: Tx, message_id: str) -> Message | None:

@@ -1,13 +1,14 @@
 """Reads and writes the events table: the audit trail, by id and without content."""
 
 import json
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from recollectum.domain.event import Event, EventType
-from recollectum.domain.memory import State
+from recollectum.domain.memory import Memory, State
 from recollectum.domain.message import Json
 from recollectum.domain.page import LAST_NUMBER
-from recollectum.storage.port import Row, Tx
+from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.times import micros, moment
 
 _COLUMNS = "number, at, type, subject, subject_id, actor, state, payload"
@@ -49,18 +50,40 @@ def add(
     payload: dict[str, Json] | None = None,
 ) -> None:
     """Write one event, in the transaction of the change that it records."""
-    tx.run(
-        _ADD,
-        {
-            "at": micros(at),
-            "type": type.value,
-            "subject": subject,
-            "subject_id": subject_id,
-            "actor": actor,
-            "state": state.value if state else None,
-            "payload": _ENCODER.encode(payload) if payload else None,
-        },
-    )
+    tx.run(_ADD, _to_row(type, subject, subject_id, at, actor, state, payload))
+
+
+def add_of_memories(
+    tx: Tx,
+    type: EventType,
+    memories: Iterable[Memory],
+    payload: Callable[[Memory], dict[str, Json]],
+    *,
+    at: datetime,
+    actor: str,
+) -> None:
+    """Write one event for each of the memories, in their order."""
+    tx.add_rows(_ADD, [_to_row(type, "memory", one.id, at, actor, one.state, payload(one)) for one in memories])
+
+
+def _to_row(
+    type: EventType,
+    subject: str,
+    subject_id: str,
+    at: datetime,
+    actor: str,
+    state: State | None,
+    payload: dict[str, Json] | None,
+) -> Params:
+    return {
+        "at": micros(at),
+        "type": type.value,
+        "subject": subject,
+        "subject_id": subject_id,
+        "actor": actor,
+        "state": state.value if state else None,
+        "payload": _ENCODER.encode(payload) if payload else None,
+    }
 
 
 def page(tx: Tx, *, before: int | None, type: EventType | None, limit: int) -> list[Event]:

@@ -75,6 +75,18 @@ class Matches(Protocol):
         ...
 
 
+class StandIns(Protocol):
+    """Replaces texts in columns that are not encrypted; a text stays itself where nothing can be read."""
+
+    def hide(self, text: str) -> str:
+        """Return the stand-in of a text; equal for equal texts."""
+        ...
+
+    def show(self, hidden: str) -> str:
+        """Return the text that `hide` was given."""
+        ...
+
+
 class Tx(Protocol):
     """One open transaction."""
 
@@ -116,12 +128,9 @@ class Tx(Protocol):
         """
         ...
 
-    def hide(self, text: str) -> str:
-        """Return a stand-in for a text in a column that is not encrypted; equal for equal texts."""
-        ...
-
-    def show(self, hidden: str) -> str:
-        """Return the text that `hide` was given."""
+    @property
+    def stand_ins(self) -> "StandIns":
+        """Return what replaces texts in columns that are not encrypted."""
         ...
 
     def rows(self, sql: str, params: Params) -> list[Row]:

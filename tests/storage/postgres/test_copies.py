@@ -77,7 +77,7 @@ def test_every_page_of_rows_comes_along_and_no_number_is_used_again(
 def test_a_name_that_is_hidden_in_a_database_is_shown_in_the_file(engine: PostgresEngine, tmp_path: Path) -> None:
     engine.create_vault("vlt_ann", ANN, KEY, {})
     database = engine.open_vault("vlt_ann", ANN, KEY)
-    name = f"lines:{database.read(lambda tx: tx.hide('coder'))}"
+    name = f"lines:{database.read(lambda tx: tx.stand_ins.hide('coder'))}"
     database.write(lambda tx: meta.save(tx, name, "[]"))
     made = engine.upkeep.copy_vault(tmp_path / "copy", "vlt_ann", KEY, _no_terms, lambda _: None)
     names = "SELECT name FROM meta WHERE name LIKE 'lines:%'"

@@ -12,7 +12,7 @@ from recollectum.storage.port import Row, Tx
 _PAGE = 1024
 _PROGRESS_BYTES = 4096
 _DIGEST_BYTES = 16
-#: Text columns that store a stand-in for a text (see `Tx.hide`), after one of these beginnings.
+#: Text columns that store a stand-in for a text (see `StandIns`), after one of these beginnings.
 _HIDDEN: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("proposals", "fingerprint"): ("",),
     ("meta", "name"): ("lines:", "profile:"),
@@ -116,12 +116,12 @@ def _pages(tx: Tx, table: CopiedTable) -> Iterator[list[Row]]:
 def _insert(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> None:
     listed = ", ".join(f'"{name}"' for name in table.columns)
     values = ", ".join(f":{name}" for name in table.columns)
-    rows = [dict(zip(table.columns, row, strict=True)) for row in _replaced(table, page, tx.hide)]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in _replaced(table, page, tx.stand_ins.hide)]
     tx.add_rows(f'INSERT INTO "{table.name}" ({listed}) VALUES ({values})', rows)  # noqa: S608 - see above
 
 
 def _shown(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> list[Row]:
-    return _replaced(table, (row for row in page if row[0] not in table.skipped), tx.show)
+    return _replaced(table, (row for row in page if row[0] not in table.skipped), tx.stand_ins.show)
 
 
 def _replaced(table: CopiedTable, page: Iterable[Row], change: Callable[[str], str]) -> list[Row]:

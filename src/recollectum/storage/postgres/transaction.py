@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from psycopg import Cursor, RawCursor
 
-from recollectum.storage.port import Params, Row, TextIndex
+from recollectum.storage.port import Params, Row, StandIns, TextIndex
 from recollectum.storage.postgres.connections.connection import Connected
 from recollectum.storage.postgres.sealing import PlainValues
 from recollectum.storage.postgres.statements import Statement, Statements
@@ -118,13 +118,10 @@ class PostgresTx:
                 found += cursor.fetchall()
         return found
 
-    def hide(self, text: str) -> str:
-        """Return a stand-in for a text in a column that is not encrypted."""
-        return self._context.sealing.hide(text)
-
-    def show(self, hidden: str) -> str:
-        """Return the text that `hide` was given."""
-        return self._context.sealing.show(hidden)
+    @property
+    def stand_ins(self) -> StandIns:
+        """Return what replaces texts in columns that are not encrypted."""
+        return self._context.sealing
 
     def _execute(self, sql: str, params: Params) -> "tuple[Statement, Cursor[Row]]":
         statement = self._context.statements.find(self._connection, sql)

@@ -41,6 +41,18 @@ class SqliteOptions:
     make_room: Callable[[], bool] | None = None
 
 
+class _NoStandIns:
+    """Leaves every text as it is: the whole file is encrypted."""
+
+    def hide(self, text: str) -> str:
+        """Return the text itself."""
+        return text
+
+    def show(self, hidden: str) -> str:
+        """Return the text itself."""
+        return hidden
+
+
 class SqliteTx:
     """A transaction on one connection."""
 
@@ -49,6 +61,7 @@ class SqliteTx:
     has_seals = True
     #: So few that they take little memory beside what they become, and stay in the processor's cache.
     page_rows = 512
+    stand_ins = _NoStandIns()
 
     def __init__(self, connection: apsw.Connection, lengths: DocumentLengths | None = None) -> None:
         self._connection = connection
@@ -73,14 +86,6 @@ class SqliteTx:
     def time(self, here: datetime) -> datetime:
         """Return the given time: all processes that use a file are on one machine."""
         return here
-
-    def hide(self, text: str) -> str:
-        """Return the text itself: the whole file is encrypted."""
-        return text
-
-    def show(self, hidden: str) -> str:
-        """Return the text itself."""
-        return hidden
 
     def rows(self, sql: str, params: Params) -> list[Row]:
         """Run a statement, and return its rows."""

@@ -92,11 +92,11 @@ def save_day(tx: Tx, memory_id: str, day: date, at: datetime) -> None:
 
 def _files(tx: Tx) -> dict[str, list[Line]]:
     found = {name.removeprefix(_NAME): value for name, value in meta.beginning_with(tx, _NAME)}
-    return {tx.show(agent) if agent else agent: _read(value) for agent, value in found.items()}
+    return {tx.stand_ins.show(agent) if agent else agent: _read(value) for agent, value in found.items()}
 
 
 def _name(tx: Tx, agent: str | None) -> str:
-    return _NAME + (tx.hide(agent) if agent else "")
+    return _NAME + (tx.stand_ins.hide(agent) if agent else "")
 
 
 def _read(value: str) -> list[Line]:

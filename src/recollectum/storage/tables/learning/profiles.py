@@ -82,7 +82,7 @@ def save(tx: Tx, agent: str | None, made: CachedProfile, sources: Sequence[Profi
 
 
 def _name(tx: Tx, agent: str | None) -> str:
-    return _NAME + (tx.hide(agent) if agent else "")
+    return _NAME + (tx.stand_ins.hide(agent) if agent else "")
 
 
 def drop_all(tx: Tx) -> None:

@@ -80,7 +80,7 @@ class NewProposal:
 
 def add(tx: Tx, laid: NewProposal) -> bool:
     """Add a finding to the inbox; return False when it is pending already, or was rejected."""
-    if not tx.run(_ADD, {**_to_row(laid), "fingerprint": tx.hide(laid.fingerprint)}):
+    if not tx.run(_ADD, {**_to_row(laid), "fingerprint": tx.stand_ins.hide(laid.fingerprint)}):
         return False
     finding = laid.finding
     for number, target in enumerate(finding.targets):
@@ -128,7 +128,7 @@ def decide(
 
 def is_rejected(tx: Tx, fingerprint: str) -> bool:
     """Return whether a person rejected the same finding."""
-    return bool(tx.rows(_IS_REJECTED, {"fingerprint": tx.hide(fingerprint)}))
+    return bool(tx.rows(_IS_REJECTED, {"fingerprint": tx.stand_ins.hide(fingerprint)}))
 
 
 def withdraw(tx: Tx, run_id: str, at: datetime) -> int:

@@ -181,8 +181,8 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
     "the trail repeats the content": (
         Patch(
             "vault/memories/changes.py",
-            '{"version": memory.version, **',
-            '{"version": memory.version, "c": memory.content, **',
+            '{"version": memory.version}',
+            '{"version": memory.version, "c": memory.content}',
         ),
     ),
     "a call changes another session": (

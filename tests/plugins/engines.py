@@ -45,11 +45,18 @@ BOTH = (
 _PROGRAM = "another program opens the home, and is not told of a database"
 _TRACED = "counts the statements of SQLite's connections; storage/postgres/test_round_trips.py counts round trips"
 _FILES = "looks into the files; storage/postgres/test_canaries.py looks into those of a server"
+_CLOCK = "sets the clock of the program, and the server's decides about leases and retries"
 _EXAMPLES = "opens a home for each of many examples; conformance/test_two_engines.py replays histories on both"
 #: Tests in these folders that run on SQLite alone, with the reason.
 FILES_ALONE = {
     "tests/matrix/test_matrix.py::test_an_encrypted_home_keeps_people_as_far_apart": _FILES,
     "tests/vault/access/test_people_merge.py::test_a_process_killed_between_two_steps_leaves_all_or_nothing": _PROGRAM,
+    "tests/vault/consolidation/test_consolidation.py::"
+    "test_a_model_that_fails_leaves_everything_and_is_asked_again": _CLOCK,
+    "tests/vault/consolidation/test_consolidation.py::test_a_job_that_always_fails_is_given_up_and_seen": _CLOCK,
+    "tests/vault/consolidation/test_consolidation.py::"
+    "test_the_job_of_a_worker_that_died_is_taken_over_when_its_lease_ends": _CLOCK,
+    "tests/vault/consolidation/test_consolidation.py::test_reset_ends_the_session_also_when_the_model_fails": _CLOCK,
     "tests/vault/context/test_build.py::"
     "test_a_context_takes_as_much_work_in_a_long_conversation_as_in_a_short_one": _TRACED,
     "tests/vault/intake/test_redaction.py::test_no_byte_of_a_secret_is_written": _FILES,

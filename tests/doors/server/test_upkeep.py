@@ -63,7 +63,8 @@ def test_fifty_vaults_are_all_looked_after_by_as_many_threads_as_one() -> None:
             opened.vault(f"user:person{number}").memories.save("kept")
     with daemon("--no-http", environ={"RECOLLECTUM_ENCRYPTION": "off"}) as running:
         until(lambda: _looked_after() == 50)
-        assert threads(running) <= few
+        # Another thread renews the lease of a round while it runs.
+        until(lambda: threads(running) <= few)
 
 
 def _looked_after() -> int:

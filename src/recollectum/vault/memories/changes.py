@@ -54,6 +54,8 @@ def add(change: Change, memory: Memory, content: AdmittedText, mark: str | None 
 
 def add_many(change: Change, added: Sequence[tuple[Memory, AdmittedText, str]]) -> None:
     """Write new active memories, each with its content and fingerprint; each table gets its rows at once."""
+    if not added:
+        return
     told = [(_saying(memory, content), mark) for memory, content, mark in added]
     numbers = memories.insert_many(change.tx, ((memory, mark, due_at(memory)) for memory, mark in told))
     index_memories(change.tx, ((number, one.content, one.key) for number, (one, _) in zip(numbers, told, strict=True)))

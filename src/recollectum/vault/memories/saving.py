@@ -31,49 +31,40 @@ def save_drafts(
     standing = quarantines.standing_ones(tx)
     if standing or len(drafts) == 1:
         return [save_draft(tx, draft, reading, runtime, standing) for draft in drafts]
-    return _SavedTogether(tx, reading, runtime).save(drafts)
+    return _save_together(tx, drafts, reading, runtime)
 
 
-class _SavedTogether:
-    """Saves many drafts: new ones wait until a known text or key comes, or the end, and are then written at once."""
+def _save_together(
+    tx: Tx, drafts: Sequence[AdmittedMemory], reading: ClockReading, runtime: VaultRuntime
+) -> list[SaveResult]:
+    """Save many drafts: new ones wait until a known text or key comes, or the end, and are then written at once."""
+    marks = [fingerprint(draft.content) for draft in drafts]
+    # A text or key that a memory had when this began, or got since, takes the long way; it may be free by now.
+    texts = memories.known_marks(tx, marks)
+    keys = memories.known_keys(tx, [draft.key for draft in drafts if draft.key])
+    change = changes.Change(tx, runtime.actor, reading.now)
+    waiting: list[tuple[Memory, AdmittedText, str]] = []
+    saved: list[SaveResult] = []
+    for draft, mark in zip(drafts, marks, strict=True):
+        if mark in texts or draft.key in keys:
+            changes.add_many(change, waiting)
+            waiting = []
+            saved.append(save_draft(tx, draft, reading, runtime, ()))
+        else:
+            new = _first_version(tx, draft, reading.now, runtime)
+            waiting.append((new, draft.content, mark))
+            saved.append(SaveResult(new, SaveOutcome.CREATED))
+        texts.add(mark)
+        if draft.key:
+            keys.add(draft.key)
+    changes.add_many(change, waiting)
+    return saved
 
-    def __init__(self, tx: Tx, reading: ClockReading, runtime: VaultRuntime) -> None:
-        self._tx = tx
-        self._reading = reading
-        self._runtime = runtime
-        self._waiting: list[tuple[Memory, AdmittedText, str]] = []
 
-    def save(self, drafts: Sequence[AdmittedMemory]) -> list[SaveResult]:
-        """Save the drafts, and return what became of each."""
-        marks = [fingerprint(draft.content) for draft in drafts]
-        # A text or key that a memory had when this began, or got since, takes the long way; it may be free by now.
-        texts = memories.known_marks(self._tx, marks)
-        keys = memories.known_keys(self._tx, [draft.key for draft in drafts if draft.key])
-        saved: list[SaveResult] = []
-        for draft, mark in zip(drafts, marks, strict=True):
-            if mark in texts or draft.key in keys:
-                self._write()
-                saved.append(save_draft(self._tx, draft, self._reading, self._runtime, ()))
-            else:
-                saved.append(self._add(draft, mark))
-            texts.add(mark)
-            if draft.key:
-                keys.add(draft.key)
-        self._write()
-        return saved
-
-    def _add(self, draft: AdmittedMemory, mark: str) -> SaveResult:
-        now = self._reading.now
-        expires_at = _deadline(draft, now)
-        trust = check_shared_trust(self._runtime.gate.owner, _least_trust(self._tx, draft))
-        new = _new_memory(draft, expires_at, trust, now, self._runtime)
-        self._waiting.append((new, draft.content, mark))
-        return SaveResult(new, SaveOutcome.CREATED)
-
-    def _write(self) -> None:
-        if self._waiting:
-            changes.add_many(changes.Change(self._tx, self._runtime.actor, self._reading.now), self._waiting)
-            self._waiting = []
+def _first_version(tx: Tx, draft: AdmittedMemory, now: datetime, runtime: VaultRuntime) -> Memory:
+    expires_at = _deadline(draft, now)
+    trust = check_shared_trust(runtime.gate.owner, _least_trust(tx, draft))
+    return _new_memory(draft, expires_at, trust, now, runtime)
 
 
 def save_draft(

@@ -40,6 +40,7 @@ docs: $(STAMP)
 	$(BIN)/python -m tools.reference docs/reference
 	$(BIN)/python -m tools.layers
 	$(BIN)/python -m tools.schema
+	$(BIN)/python -m tools.typescript
 
 bench: $(STAMP)
 	$(BIN)/python -m bench

@@ -6,7 +6,16 @@ from typing import Literal
 from recollectum.domain.records import dataclass
 from recollectum.settings.spec import PRESET, choice, number, text
 from recollectum.settings.storage import StorageSettings
-from recollectum.settings.values import is_address, is_agents, is_any, is_floor, is_key_file, is_sources, is_user
+from recollectum.settings.values import (
+    are_origins,
+    is_address,
+    is_agents,
+    is_any,
+    is_floor,
+    is_key_file,
+    is_sources,
+    is_user,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -277,6 +286,12 @@ class ServerSettings:
     port: int = number(8377, 0, 65_535, "The port that it listens on; 0 picks a free one.")
     hosts: str = text(
         "", is_any, "a comma-separated list of names", "Further host names it answers to, such as those of a proxy."
+    )
+    origins: str = text(
+        "",
+        are_origins,
+        "a comma-separated list such as https://app.example",
+        "Origins of web pages that may call the API from a browser (CORS), with a key; none by default.",
     )
     max_body_kb: int = number(4096, 1, 1_048_576, "Maximum body of a request, in KiB.")
     rate_per_minute: int = number(6000, 0, 10_000_000, "Rate limit: requests a minute with one key; 0 is no limit.")

@@ -7,6 +7,8 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.ids import check_name
 
+#: What a browser sends as the origin of a page, in lower case.
+_ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 #: A password among the options of an address.
 _PASSWORD_FIELD = re.compile(r"([?&](?:ssl)?password=)[^&]*")
 
@@ -81,6 +83,11 @@ def is_any(_: str) -> bool:
 def is_address(url: str) -> bool:
     """Return whether a text may be an address of a server: nothing, or one that begins with http:// or https://."""
     return not url or url.startswith(("https://", "http://"))
+
+
+def are_origins(listed: str) -> bool:
+    """Return whether a text lists origins: a scheme, a host and perhaps a port each, and nothing after them."""
+    return all(_ORIGIN.fullmatch(one.strip()) for one in listed.split(",") if one.strip())
 
 
 def is_database_url(url: str) -> bool:

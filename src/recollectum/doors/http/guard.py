@@ -15,6 +15,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollectum.doors.http.authentication import parse_bearer
+from recollectum.doors.http.cross_origin import (
+    HeaderList,
+    allowed_origin,
+    answer_headers,
+    is_preflight,
+    preflight_headers,
+)
 from recollectum.doors.http.problems import MEDIA_TYPE, to_bytes
 from recollectum.doors.http.rate_limit import RateLimiter
 from recollectum.doors.http.server_state import RequestLimits
@@ -81,25 +88,32 @@ class Guard:
             await send({"type": "websocket.close", "code": _WEBSOCKET_CLOSED})
             return
         address = _address(scope)
-        guarded = self._with_headers(send, scope, address)
+        headers = _headers(scope)
+        origin = allowed_origin(scope, headers, self._limits.origins)
+        guarded = self._with_headers(send, scope, address, answer_headers(origin) if origin else [])
         try:
-            self._check(scope)
+            self._check(scope, headers, is_allowed=origin is not None)
             await self._check_rate(scope, address)
+            if origin and is_preflight(scope, headers):
+                await send({"type": "http.response.start", "status": 204, "headers": preflight_headers(origin)})
+                await send({"type": "http.response.body", "body": b""})
+                return
             whole = await self._bounded(scope, receive)
         except RequestRefused as refused:
             await _answer(guarded, refused)
             return
         await self._app(scope, whole, guarded)
 
-    def _check(self, scope: Scope) -> None:
-        headers = _headers(scope)
+    def _check(self, scope: Scope, headers: Headers, *, is_allowed: bool) -> None:
+        """Raise for a request that must not be passed on; `is_allowed` if its origin is one of the settings."""
         host = headers.get(b"host", b"").decode("latin-1").casefold()
         if host not in self._limits.hosts:
             raise RequestRefused(421, "host name not allowed; add it to server.hosts")
-        origin = headers.get(b"origin")
+        origin = None if is_allowed else headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").casefold() not in (f"http://{host}", f"https://{host}"):
             raise RequestRefused(403, "cross-site requests are not allowed")
-        if headers.get(b"sec-fetch-site", b"none") not in _OWN_SITE and not _opens_page(scope, headers):
+        is_own = headers.get(b"sec-fetch-site", b"none") in _OWN_SITE or is_allowed
+        if not is_own and not _opens_page(scope, headers):
             raise RequestRefused(403, "cross-site requests are not allowed")
         if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
             raise RequestRefused(400, "there are two Authorization headers; send one")
@@ -148,14 +162,14 @@ class Guard:
             return receive
         return _replay_body(await _read(receive, most), receive)
 
-    def _with_headers(self, send: Send, scope: Scope, address: str) -> Send:
+    def _with_headers(self, send: Send, scope: Scope, address: str, further: HeaderList) -> Send:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 # Without a credential nothing was guessed: otherwise any page or account could use up the limit of
                 # everybody here.
                 if message["status"] == 401 and _credential(scope):
                     self._failures.take(address)
-                _add_missing(message)
+                _add_missing(message, further)
             await send(message)
 
         return guarded
@@ -223,10 +237,10 @@ def _replay_body(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _add_missing(message: MutableMapping[str, Any]) -> None:
+def _add_missing(message: MutableMapping[str, Any], further: HeaderList) -> None:
     headers = list(message.get("headers", ()))
     there = {name.lower() for name, _ in headers}
-    message["headers"] = [*headers, *(one for one in _SECURITY if one[0] not in there)]
+    message["headers"] = [*headers, *further, *(one for one in _SECURITY if one[0] not in there)]
 
 
 async def _answer(send: Send, refused: RequestRefused) -> None:

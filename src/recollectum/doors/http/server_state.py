@@ -22,6 +22,8 @@ class RequestLimits:
 
     #: Values of the Host header, in lower case, with the port if needed.
     hosts: frozenset[str]
+    #: Origins of pages on other sites that may call the API.
+    origins: frozenset[str] = frozenset()
     max_body: int = 4 * 1024 * 1024
     #: Requests per minute; 0 for no limit.
     per_key: int = 6000
@@ -34,6 +36,7 @@ def limits_of(settings: ServerSettings, *, host: str, port: int) -> RequestLimit
     """Return the limits of a server that listens on an address and a port."""
     return RequestLimits(
         hosts=allowed_hosts(host, port, settings.hosts),
+        origins=frozenset(one.strip() for one in settings.origins.split(",") if one.strip()),
         max_body=settings.max_body_kb * 1024,
         per_key=settings.rate_per_minute,
         per_address=settings.address_rate_per_minute,

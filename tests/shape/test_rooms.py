@@ -18,7 +18,7 @@ LISTED = ("src/recollectum/doors/rest", "src/recollectum/doors/console")
 #: Small modules with one neighbour as importer, and why they stay apart.
 APART: dict[str, str] = {
     "src/recollectum/distil/rules/standing_requests.py": "what the assistant shall do, not what a person is",
-    "src/recollectum/storage/postgres/roles.py": "an administrator's work, before and beside the schema steps",
+    "src/recollectum/storage/postgres/operations/index_checks.py": "reads the steps; its neighbours ask the server",
     "src/recollectum/doors/server/listening.py": "needs uvicorn, which a daemon that only does upkeep does not import",
     "src/recollectum/storage/postgres/dialect.py": "the counterpart of the one for SQLite, and it needs no driver",
     "src/recollectum/storage/sqlite/dialect.py": "the words that a second engine has as functions, in one place",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.records import dataclass
@@ -204,12 +204,35 @@ class EngineUpkeep(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFinding:
+    """One thing that was looked at in a database server, in plain words, and what to do about it."""
+
+    topic: str
+    severity: Literal["fine", "note", "warning", "problem"]
+    words: str
+    cure: str | None = None
+
+
+class DatabaseServer(Protocol):
+    """The server that keeps the databases of a home, as an operator looks at it."""
+
+    def findings(self) -> list[ServerFinding]:
+        """Check the server, the rights and the schema."""
+        ...
+
+
 class Engine(Protocol):
     """Keeps the catalog and the vaults of one home."""
 
     @property
     def upkeep(self) -> EngineUpkeep:
         """Return the object that copies, verifies and repairs databases."""
+        ...
+
+    @property
+    def server(self) -> DatabaseServer | None:
+        """Return the server of the databases; None where they are files."""
         ...
 
     @property

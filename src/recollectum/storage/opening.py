@@ -60,7 +60,7 @@ def set_files_aside(home: Home, vault_ids: "Sequence[str]", now: "datetime") -> 
 def upgrade_database(settings: "StorageSettings", clock: "Clock", *, dry_run: bool) -> tuple[str, ...]:
     """Bring the schema of the PostgreSQL database up to date, as the migrator; return the steps that ran or would."""
     with _driver():
-        from recollectum.storage.postgres.schema_upgrade import upgrade_schema  # noqa: PLC0415 - see below
+        from recollectum.storage.postgres.operations.schema_upgrade import upgrade_schema  # noqa: PLC0415 - see below
 
     return upgrade_schema(settings.migrator_url or settings.url, clock, dry_run=dry_run)
 

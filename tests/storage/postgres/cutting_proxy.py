@@ -34,6 +34,8 @@ class CuttingProxy:
         self.passed: dict[Direction, int] = {"there": 0, "back": 0}
         #: Whether the cut that was asked for has been made.
         self.has_cut = False
+        #: Changes a message that the server sent.
+        self.rewrite: Callable[[bytes], bytes] = bytes
         self._cut: tuple[Direction, IsMeant, bool] | None = None
         #: The connections whose client waits for an answer.
         self._waiting: set[socket.socket] = set()
@@ -95,7 +97,8 @@ class CuttingProxy:
                 while not cut and (size := _size(held, bare=bare)):
                     message, held, bare = held[:size], held[size:], False
                     passes, cut = self._decide(direction, message)
-                    whole += message if passes else b""
+                    sent = self.rewrite(message) if direction == "back" else message
+                    whole += sent if passes else b""
                 target.sendall(whole)
                 if cut:
                     break

@@ -14,7 +14,7 @@ transaction     one transaction: statements, and the text index
 commits         commits a write, also one whose COMMIT was not answered
 database        the database port: reads and writes
 vault_rows      the numbers of the vaults, and all rows of one
-schema_upgrade  connects as the migrator, and runs the pending steps
+operations      what an operator does: the doctor's checks of the server, and schema upgrades
 engine          the engine port: creates, opens, lists and destroys vaults
 copies          ordinary files made from the rows of a vault or of the catalog, and put back
 upkeep          inspects and copies vaults; repairs and new keys are refused

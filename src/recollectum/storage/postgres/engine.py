@@ -13,12 +13,12 @@ from recollectum.domain.ids import Clock
 from recollectum.home.database_mark import mark_database
 from recollectum.home.paths import Home
 from recollectum.settings.storage import StorageSettings
-from recollectum.storage.engine import CATALOG, VAULT, EngineUpkeep, VaultPlace
+from recollectum.storage.engine import CATALOG, VAULT, DatabaseServer, EngineUpkeep, VaultPlace
 from recollectum.storage.port import Tx
 from recollectum.storage.postgres import vault_rows
 from recollectum.storage.postgres.connections.address import read_address
 from recollectum.storage.postgres.connections.pool import PoolOptions, SharedPool
-from recollectum.storage.postgres.connections.rights import check_rights
+from recollectum.storage.postgres.connections.rights import check_server
 from recollectum.storage.postgres.database import PostgresDatabase
 from recollectum.storage.postgres.failures import translate
 from recollectum.storage.postgres.migrate import SchemaStep, pending
@@ -52,7 +52,7 @@ class PostgresEngine:
             wait_seconds=settings.busy_timeout_seconds,
             statement_ms=round(settings.statement_timeout_seconds * 1000),
         )
-        self.pool = SharedPool(address, options, check_rights)
+        self.pool = SharedPool(address, options, check_server)
         lock_ms = round(settings.busy_timeout_seconds * 1000)
         self._vault_scope = partial(vault_scope, lock_ms=lock_ms, statement_ms=options.statement_ms)
         self._catalog_scope = catalog_scope(address.words, lock_ms=lock_ms, statement_ms=options.statement_ms)
@@ -66,6 +66,14 @@ class PostgresEngine:
         from recollectum.storage.postgres.upkeep import PostgresUpkeep  # noqa: PLC0415
 
         return PostgresUpkeep(self._home, self, self._open_unchecked, self._clock)
+
+    @property
+    def server(self) -> DatabaseServer:
+        """Return the server of the database."""
+        # Import here: few programs look at it.
+        from recollectum.storage.postgres.operations.server import PostgresServer  # noqa: PLC0415
+
+        return PostgresServer(self.pool)
 
     @property
     def place_of_catalog(self) -> str:

@@ -55,6 +55,10 @@ class SqliteEngine:
         return SqliteUpkeep(self._home, self._clock)
 
     @property
+    def server(self) -> None:
+        """Return None: the databases are files."""
+
+    @property
     def place_of_catalog(self) -> str:
         """Return the path of the catalog."""
         return str(self._files.catalog)

@@ -1,4 +1,4 @@
-"""Checks a home from outside: permissions, disk space, locks, logs and unfinished work."""
+"""Checks a home from outside: permissions, disk space, locks, logs, unfinished work and the database server."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from recollectum.domain.records import dataclass
 from recollectum.home.locks import HUNG, Lock
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
-from recollectum.storage.engine import EngineUpkeep
+from recollectum.storage.engine import Engine, EngineUpkeep
 from recollectum.storage.opening import damaged_log_copies, private_files
 from recollectum.storage.port import Database
 from recollectum.storage.tables.erasure import receipts
@@ -100,6 +100,12 @@ def logs(upkeep: EngineUpkeep) -> Iterator[HealthFinding]:
         words = f"the log of {name} has grown to {size / 2**20:.0f} MiB"
         cure = "a program has been reading for a long time; close the programs that use the home"
         yield HealthFinding(topic="log size", severity=Severity.WARNING, words=words, cure=cure)
+
+
+def server(engine: Engine) -> Iterator[HealthFinding]:
+    """Check the server of the databases, where there is one."""
+    for one in engine.server.findings() if engine.server else ():
+        yield HealthFinding(topic=one.topic, severity=Severity(one.severity), words=one.words, cure=one.cure)
 
 
 def damaged_logs(home: Home) -> Iterator[HealthFinding]:

@@ -3,5 +3,5 @@
 address     the address of the database, and its name without a password
 connection  opens a connection, converts values, and sends what frames a transaction
 pool        the connections that all vaults of a process share
-rights      refuses a role that row-level security does not bind
+rights      refuses an old server, and a role that row-level security does not bind
 """

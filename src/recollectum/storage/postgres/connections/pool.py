@@ -53,7 +53,7 @@ class SharedPool:
     def __init__(self, address: DatabaseAddress, options: PoolOptions, check: Callable[[Connected, str], None]) -> None:
         self.place = address.words
         self.options = options
-        self._address = address
+        self.address = address
         self._check = check
         self._pool: ConnectionPool[Connected] | None = None
         self._holders = 0
@@ -96,7 +96,7 @@ class SharedPool:
     def direct(self) -> Connected:
         """Return a new connection outside of the pool."""
         try:
-            connection = psycopg.connect(**connection_options(self._address, prepares=self.options.prepares))
+            connection = psycopg.connect(**connection_options(self.address, prepares=self.options.prepares))
         except psycopg.Error as error:
             raise unreachable(error, self.place) from None
         configure(connection)
@@ -145,7 +145,7 @@ class SharedPool:
             finally:
                 first.close()
             self._checked = True
-        kwargs: dict[str, Any] = connection_options(self._address, prepares=self.options.prepares)
+        kwargs: dict[str, Any] = connection_options(self.address, prepares=self.options.prepares)
         return ConnectionPool(
             kwargs=kwargs,
             configure=configure,

@@ -1,8 +1,10 @@
-"""Refuses a role that row-level security does not bind: a superuser, the owner of the tables, and their members."""
+"""Refuses a server that is too old, and a role that row-level security does not bind, such as a superuser."""
 
 from recollectum.domain.errors import StorageError
 from recollectum.storage.postgres.connections.connection import Connected
 
+#: The first version whose row-level security, functions and settings the schema relies on.
+_OLDEST = 15
 #: The names of all roles that this one is, or may become, and that see every row.
 _STRONGER = """
     SELECT rolname FROM pg_roles
@@ -15,11 +17,19 @@ _STRONGER = """
 """
 
 
-def check_rights(connection: Connected, place: str) -> None:
-    """Raise unless row-level security binds the role of a connection."""
+def check_server(connection: Connected, place: str) -> None:
+    """Raise unless the server is new enough, and row-level security binds the role of a connection."""
+    check_version(connection, place)
     stronger = [str(row[0]) for row in connection.execute(_STRONGER, prepare=False)]
     if stronger:
         raise StorageError(
             f"the role of storage.url in {place} is or may become {stronger[0]}, which may read every vault; "
             "give storage.url the application role, which owns nothing"
         )
+
+
+def check_version(connection: Connected, place: str) -> None:
+    """Raise unless the server is new enough."""
+    version = connection.info.server_version // 10_000
+    if version < _OLDEST:
+        raise StorageError(f"{place} is PostgreSQL {version}; upgrade the server to {_OLDEST} or later")

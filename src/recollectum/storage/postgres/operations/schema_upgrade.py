@@ -4,6 +4,7 @@ import psycopg
 
 from recollectum.domain.ids import Clock
 from recollectum.storage.postgres.connections.address import read_address
+from recollectum.storage.postgres.connections.rights import check_version
 from recollectum.storage.postgres.failures import translate, unreachable
 from recollectum.storage.postgres.migrate import pending, upgrade
 
@@ -16,6 +17,7 @@ def upgrade_schema(url: str, clock: Clock, *, dry_run: bool) -> tuple[str, ...]:
     except psycopg.Error as error:
         raise unreachable(error, address.words) from None
     with connection:
+        check_version(connection, address.words)
         try:
             steps = pending(connection) if dry_run else upgrade(connection, clock=clock)
         except psycopg.Error as error:

@@ -1,0 +1,8 @@
+"""What an operator does with a database: looks at it, and changes its schema.
+
+server           what the doctor finds out about the server and the database
+server_checks    version, durability, vacuum, standbys and poolers
+schema_checks    rights, row-level security, columns and functions, against what the steps made
+index_checks     the indexes that the shipped steps make, and those that the database has
+schema_upgrade   connects as the migrator, and runs the pending steps
+"""

@@ -1,0 +1,77 @@
+"""Compares the indexes of a database with those that the shipped steps make."""
+
+import re
+from collections.abc import Iterator
+
+from recollectum.storage.engine import ServerFinding
+from recollectum.storage.postgres.connections.connection import Connected
+from recollectum.storage.postgres.migrate import SCHEMAS, SchemaStep, shipped
+
+TOPIC = "indexes"
+_MOST_NAME = 63
+_COMMENT = re.compile(r"--[^\n]*")
+_TABLE = re.compile(r"^CREATE TABLE (?P<table>\w+) \(\n(?P<body>.*?)\n\)", re.DOTALL | re.MULTILINE)
+_INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX (?P<name>\w+) ON", re.MULTILINE)
+_DROPPED = re.compile(r"^DROP INDEX (?:IF EXISTS )?(?P<name>\w+);|^DROP TABLE (?P<table>\w+);", re.MULTILINE)
+_PRIMARY = re.compile(r"\bPRIMARY KEY\b")
+_UNIQUE = re.compile(r"^\s*UNIQUE \((?P<columns>[\w, ]+)\)", re.MULTILINE)
+_UNIQUE_COLUMN = re.compile(r"^\s*(?P<column>\w+) [^\n(]*\bUNIQUE\b", re.MULTILINE)
+_PRESENT = """
+    SELECT n.nspname, t.relname, c.relname, i.indisvalid AND i.indisready
+      FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_class AS t ON t.oid = i.indrelid
+      JOIN pg_namespace AS n ON n.oid = t.relnamespace
+     WHERE n.nspname = ANY (%s) AND t.relname <> 'migrations'
+     ORDER BY 1, 2, 3
+"""
+
+
+def shipped_indexes() -> set[tuple[str, str]]:
+    """Return the schema and the name of each index that the shipped steps make."""
+    return {(SCHEMAS[step.family], name) for step in shipped() for name in _made(step)} - {
+        (SCHEMAS[step.family], name) for step in shipped() for name in _dropped(step)
+    }
+
+
+def _made(step: SchemaStep) -> Iterator[str]:
+    text = _COMMENT.sub("", step.sql)
+    yield from (found["name"] for found in _INDEX.finditer(text))
+    for table in _TABLE.finditer(text):
+        name, body = table["table"], table["body"]
+        if _PRIMARY.search(body):
+            yield f"{name}_pkey"
+        for unique in _UNIQUE.finditer(body):
+            yield "_".join([name, *unique["columns"].split(", "), "key"])[:_MOST_NAME]
+        yield from (f"{name}_{unique['column']}_key" for unique in _UNIQUE_COLUMN.finditer(body))
+
+
+def _dropped(step: SchemaStep) -> Iterator[str]:
+    """Return the indexes that a step drops; a table takes its own with it, whose names begin with the table's."""
+    for found in _DROPPED.finditer(_COMMENT.sub("", step.sql)):
+        if found["name"]:
+            yield found["name"]
+        else:
+            made = {name for one in shipped() if one.number < step.number for name in _made(one)}
+            yield from (name for name in made if name.startswith(f"{found['table']}_"))
+
+
+def indexes(connection: Connected) -> Iterator[ServerFinding]:
+    """Check that every shipped index exists, and that all are valid."""
+    rows = connection.execute(_PRESENT, ([*SCHEMAS.values()],), prepare=False).fetchall()
+    missing = sorted(shipped_indexes() - {(schema, name) for schema, _, name, _ in rows})
+    for schema, name in missing:
+        yield ServerFinding(
+            topic=TOPIC,
+            severity="problem",
+            words=f"the index {schema}.{name} of the schema is missing, so statements that need it get slow",
+            cure="create it as the migrator with its line in the schema step, or restore the database",
+        )
+    broken = [(schema, name) for schema, _, name, is_valid in rows if not is_valid]
+    for schema, name in broken:
+        yield ServerFinding(
+            topic=TOPIC,
+            severity="problem",
+            words=f"the index {schema}.{name} is invalid, so the server does not use it",
+            cure=f"as the migrator: REINDEX INDEX CONCURRENTLY {schema}.{name}",
+        )
+    if not missing and not broken:
+        yield ServerFinding(topic=TOPIC, severity="fine", words=f"all {len(rows)} are there and valid")

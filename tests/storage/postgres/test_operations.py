@@ -96,8 +96,8 @@ def test_a_database_as_the_steps_made_it_has_no_weakness(engine: PostgresEngine)
     found = engine.server.findings()
     assert _weak(engine) == []
     assert {one.topic for one in found} == {
-        "server", "pooler", "rights", "row-level security", "order of texts", "indexes", "durability", "dead rows",
-        "standbys",
+        "server", "schema", "pooler", "rights", "row-level security", "order of texts", "indexes", "durability",
+        "dead rows", "standbys",
     }  # fmt: skip
 
 

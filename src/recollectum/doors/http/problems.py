@@ -28,6 +28,7 @@ from recollectum.domain.errors import (
     NotFound,
     ReadOnly,
     RecollectumError,
+    SchemaNewer,
     StepRefused,
     StorageError,
     Undecided,
@@ -63,6 +64,7 @@ _STATUS: Sequence[tuple[type[RecollectumError], int, str]] = (
     (ModelUnavailable, 503, "a model cannot be reached"),
     (ModelError, 502, "a model failed"),
     (KeyProblem, 500, "the key of the home is not available"),
+    (SchemaNewer, 503, "this server is too old for the database; upgrade it"),
     (StorageError, 500, "the database reported an error"),
     (HomeError, 500, "the home cannot be used"),
 )

@@ -26,15 +26,20 @@ _CHANGES = "catalog_changes"
 class PostgresCopies:
     """The copies of one database."""
 
-    def __init__(self, engine: Engine, open_unchecked: OpenUnchecked, clock: Clock) -> None:
+    def __init__(
+        self, engine: Engine, open_unchecked: OpenUnchecked, check_schema: Callable[[], None], clock: Clock
+    ) -> None:
         self._engine = engine
         self._open = open_unchecked
+        #: Raises unless the schema is exactly this program's.
+        self._check_schema = check_schema
         self._clock = clock
 
     def write_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
         """Write a file with the rows of the catalog."""
         database = self._engine.open_catalog(key)
         try:
+            self._check_schema()
             return database.read(
                 lambda tx: write_file(folder / CATALOG_FILE, CATALOG, key, _rows(tx, None), progress, self._clock)
             )
@@ -48,6 +53,7 @@ class PostgresCopies:
         file = folder / name_in_backup(vault_id)
         database = self._open(vault_id, key)
         try:
+            self._check_schema()
             made = database.read(lambda tx: write_file(file, VAULT, key, _rows(tx, terms), progress, self._clock))
         finally:
             database.close()
@@ -66,6 +72,7 @@ class PostgresCopies:
                 self._engine.create_vault(vault_id, Owner.parse(owner), key, {})
             database = self._open(vault_id, key)
             try:
+                self._check_schema()
                 file.database.read(
                     lambda source: database.write(lambda target: _put_vault(source, target, file.tables, terms))
                 )
@@ -80,6 +87,7 @@ class PostgresCopies:
         """Replace the rows of the catalog by those of a file, in one transaction."""
         database = self._engine.open_catalog(key)
         try:
+            self._check_schema()
             with open_file(copy, CATALOG, copy_key) as file:
                 file.database.read(
                     lambda source: database.write(lambda target: _put_catalog(source, target, file.tables))

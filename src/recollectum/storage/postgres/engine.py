@@ -8,7 +8,7 @@ from typing import TypeVar
 import psycopg
 
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import StorageError
+from recollectum.domain.errors import SchemaNewer, StorageError
 from recollectum.domain.ids import Clock
 from recollectum.home.database_mark import mark_database
 from recollectum.home.paths import Home
@@ -19,9 +19,10 @@ from recollectum.storage.postgres import vault_rows
 from recollectum.storage.postgres.connections.address import read_address
 from recollectum.storage.postgres.connections.pool import PoolOptions, SharedPool
 from recollectum.storage.postgres.connections.rights import check_server
+from recollectum.storage.postgres.connections.schema_watch import SchemaWatch
 from recollectum.storage.postgres.database import PostgresDatabase
 from recollectum.storage.postgres.failures import translate
-from recollectum.storage.postgres.migrate import SchemaStep, pending
+from recollectum.storage.postgres.migrate import SchemaStep, newer, pending
 from recollectum.storage.postgres.scopes import DatabaseScope, catalog_scope, vault_scope
 from recollectum.storage.postgres.sealing import values_under
 from recollectum.storage.postgres.statements import Statements
@@ -52,7 +53,7 @@ class PostgresEngine:
             wait_seconds=settings.busy_timeout_seconds,
             statement_ms=round(settings.statement_timeout_seconds * 1000),
         )
-        self.pool = SharedPool(address, options, check_server)
+        self.pool = SharedPool(address, options, check_server, SchemaWatch(newer))
         lock_ms = round(settings.busy_timeout_seconds * 1000)
         self._vault_scope = partial(vault_scope, lock_ms=lock_ms, statement_ms=options.statement_ms)
         self._catalog_scope = catalog_scope(address.words, lock_ms=lock_ms, statement_ms=options.statement_ms)
@@ -63,9 +64,11 @@ class PostgresEngine:
     def upkeep(self) -> EngineUpkeep:
         """Return the object that inspects and copies databases."""
         # Import here: most programs only read and write.
+        from recollectum.storage.postgres.copies import PostgresCopies  # noqa: PLC0415
         from recollectum.storage.postgres.upkeep import PostgresUpkeep  # noqa: PLC0415
 
-        return PostgresUpkeep(self._home, self, self._open_unchecked, self._clock)
+        copies = PostgresCopies(self, self._open_unchecked, self._check_own_schema, self._clock)
+        return PostgresUpkeep(self._home, self, self._open_unchecked, copies, self._clock)
 
     @property
     def server(self) -> DatabaseServer:
@@ -223,4 +226,14 @@ class PostgresEngine:
             raise StorageError(
                 f"{self.pool.place} lacks the schema of this program ({due[0].label}); "
                 "run `recollectum upgrade` with the migrator's address in storage.url"
+            )
+
+    def _check_own_schema(self) -> None:
+        """Raise for a newer schema, although this program may use it: a copy would lack what it does not know."""
+        with self.pool.taken() as connection:
+            found = newer(connection)
+        if found:
+            raise SchemaNewer(
+                f"the schema of {self.pool.place} is newer than this program ({found[-1]}), which cannot copy what it "
+                "does not know; upgrade the program"
             )

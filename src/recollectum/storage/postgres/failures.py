@@ -17,6 +17,7 @@ from recollectum.domain.errors import (
     InvalidInput,
     ReadOnly,
     RecollectumError,
+    SchemaNewer,
     StorageError,
     Unreachable,
 )
@@ -30,6 +31,7 @@ TRANSLATED = (*UNDECODABLE, *FOREIGN)
 Wording = Callable[[str], RecollectumError]
 
 _LOST = "the connection to {} was lost; nothing was written; try again"
+_UNFIT = "the schema of {} does not fit this program; upgrade the program, or the schema with: recollectum upgrade"
 #: Not a code of PostgreSQL: none of the hosts is what `target_session_attrs` asks for, as while a standby takes over.
 _NO_PRIMARY = "no primary"
 #: By the code of the error.
@@ -49,6 +51,8 @@ _BY_CODE: dict[str, tuple[type[RecollectumError], str]] = {
     "3D000": (StorageError, "{} does not exist; create the database, or correct storage.url"),
     "42P01": (StorageError, "{} has no tables of Recollectum; make them with: recollectum upgrade"),
     "3F000": (StorageError, "{} has no tables of Recollectum; make them with: recollectum upgrade"),
+    "42703": (SchemaNewer, _UNFIT),
+    "42883": (SchemaNewer, _UNFIT),
     "57P01": (Unreachable, _LOST),
     "57P02": (Unreachable, _LOST),
     "57P03": (Busy, "{} is starting or stopping; try again"),

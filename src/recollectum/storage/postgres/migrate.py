@@ -1,6 +1,17 @@
-"""Migrates the catalog's and the vaults' schema on a PostgreSQL server: one numbered step per transaction."""
+"""Migrates the catalog's and the vaults' schema on a PostgreSQL server: one numbered step per transaction.
+
+Servers are upgraded one after the other, so older programs run beside a newer schema for a while. Each step says from
+which program on that is allowed, by a line of its own before the first statement:
+
+    -- oldest: 0011
+
+Programs that know step 11 of the same kind may go on. Without the line a step needs a program that knows it. A step may
+name an older program only if that loses nothing and fails at nothing: a new table whose rows go with those they belong
+to, a new column with a default, a new index. What no program uses any more is removed by a later release.
+"""
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import cache
@@ -38,13 +49,24 @@ _LEDGER = """
         number     bigint PRIMARY KEY,
         name       text COLLATE "C" NOT NULL,
         digest     text COLLATE "C" NOT NULL,
-        applied_at bigint NOT NULL
+        applied_at bigint NOT NULL,
+        oldest     bigint
     )
 """
+_HAS_OLDEST = """
+    SELECT 1 FROM pg_attribute
+     WHERE attrelid = to_regclass(%s || '.migrations') AND attname = 'oldest' AND NOT attisdropped
+"""
+_ADD_OLDEST = "ALTER TABLE {schema}.migrations ADD COLUMN oldest bigint"
 _MAY_READ = "GRANT SELECT ON {schema}.migrations TO {application}"
 _IS_THERE = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'migrations'"
-_APPLIED = "SELECT number, digest FROM {schema}.migrations"
-_RECORD = "INSERT INTO {schema}.migrations (number, name, digest, applied_at) VALUES (%s, %s, %s, %s)"
+#: Through JSON, because a ledger from before the column has none.
+_APPLIED = """
+    SELECT number, name, digest, coalesce((to_jsonb(one) ->> 'oldest')::bigint, number) FROM {schema}.migrations AS one
+     ORDER BY number
+"""
+_RECORD = "INSERT INTO {schema}.migrations (number, name, digest, applied_at, oldest) VALUES (%s, %s, %s, %s, %s)"
+_OLDEST = re.compile(r"\A(?:--[^\n]*\n|\n)*?-- oldest: (\d{4})\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +84,26 @@ class SchemaStep:
         return f"{self.family} {self.number:04} {self.name}"
 
     @property
+    def oldest(self) -> int:
+        """Return the step that a program must know to go on after this one."""
+        found = _OLDEST.search(self.sql)
+        return int(found[1]) if found else self.number
+
+    @property
     def digest(self) -> str:
         """Return the digest stored in the ledger, which shows that a step was edited after it ran."""
         return hashlib.sha256(self.sql.encode()).hexdigest()[:_DIGEST]
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedStep:
+    """One step as the ledger of a database has it."""
+
+    number: int
+    name: str
+    digest: str
+    #: The step that a program must know to go on after this one.
+    oldest: int
 
 
 @cache
@@ -84,8 +123,17 @@ def schema_digest() -> str:
 
 
 def pending(connection: Connection[Any]) -> tuple[SchemaStep, ...]:
-    """Return the steps that have not run yet; raise for a newer or edited schema."""
+    """Return the steps that have not run yet; raise for an edited schema, or a newer one that bars this program."""
     return tuple(step for family in (CATALOG, VAULT) for step in _pending(connection, family))
+
+
+def newer(connection: Connection[Any]) -> tuple[str, ...]:
+    """Return the steps of a newer program; raise when this program may not go on beside them."""
+    return tuple(
+        f"{family} {step.number:04} {step.name}"
+        for family in (CATALOG, VAULT)
+        for step in _newer(_applied(connection, SCHEMAS[family]), family, connection.info.dbname)
+    )
 
 
 def upgrade(connection: Connection[Any], *, clock: Clock, waiting: timedelta = LOCK_TIMEOUT) -> tuple[SchemaStep, ...]:
@@ -121,13 +169,15 @@ def _run_next(connection: Connection[Any], clock: Clock, waiting: timedelta) -> 
         connection.execute(_SEARCH, (PATHS[step.family],))
         # The shipped file itself: nothing of a value is in it.
         connection.execute(cast("LiteralString", step.sql))
-        record = (step.number, step.name, step.digest, micros(clock()))
+        record = (step.number, step.name, step.digest, micros(clock()), step.oldest)
         connection.execute(_named(_RECORD, SCHEMAS[step.family]), record)
         return step
 
 
 def _prepare_schema(connection: Connection[Any], schema: str) -> None:
     if connection.execute(_IS_THERE, (schema,)).fetchall():
+        if not connection.execute(_HAS_OLDEST, (schema,)).fetchall():
+            connection.execute(_named(_ADD_OLDEST, schema))
         return
     for statement in (_CREATE, _MAY_USE, _LEDGER, _MAY_READ):
         connection.execute(_named(statement, schema))
@@ -139,12 +189,9 @@ def _named(statement: LiteralString, schema: str) -> sql.Composed:
 
 def _pending(connection: Connection[Any], family: str) -> Sequence[SchemaStep]:
     steps = tuple(_of_shipped(family))
-    applied = _applied(connection, SCHEMAS[family])
-    if applied and max(applied) > steps[-1].number:
-        raise SchemaNewer(
-            f"the {family} schema in {connection.info.dbname} was written by a newer Recollectum (step {max(applied)}, "
-            f"this one knows {steps[-1].number}); upgrade the program"
-        )
+    found = _applied(connection, SCHEMAS[family])
+    _newer(found, family, connection.info.dbname)
+    applied = {step.number: step.digest for step in found}
     for step in steps:
         if step.number in applied and applied[step.number] != step.digest:
             raise SchemaEdited(
@@ -155,11 +202,24 @@ def _pending(connection: Connection[Any], family: str) -> Sequence[SchemaStep]:
     return [step for step in steps if step.number not in applied]
 
 
+def _newer(applied: Sequence[AppliedStep], family: str, database: str) -> list[AppliedStep]:
+    known = max(step.number for step in _of_shipped(family))
+    found = [step for step in applied if step.number > known]
+    barred = max(found, key=lambda step: (step.oldest, step.number), default=None)
+    if barred and barred.oldest > known:
+        raise SchemaNewer(
+            f"the {family} schema in {database} was changed by a newer Recollectum: step {barred.number} "
+            f"({barred.name}) needs a program that knows step {barred.oldest}, and this one knows {known}; "
+            "upgrade the program"
+        )
+    return found
+
+
 def _of_shipped(family: str) -> Iterator[SchemaStep]:
     return (step for step in shipped() if step.family == family)
 
 
-def _applied(connection: Connection[Any], schema: str) -> dict[int, str]:
+def _applied(connection: Connection[Any], schema: str) -> list[AppliedStep]:
     if not connection.execute(_IS_THERE, (schema,)).fetchall():
-        return {}
-    return dict(connection.execute(_named(_APPLIED, schema)).fetchall())
+        return []
+    return [AppliedStep(*row) for row in connection.execute(_named(_APPLIED, schema)).fetchall()]

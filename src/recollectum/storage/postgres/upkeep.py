@@ -67,11 +67,13 @@ class PostgresInspection:
 class PostgresUpkeep:
     """The vaults of one database; see `storage.engine.EngineUpkeep`."""
 
-    def __init__(self, home: Home, engine: Engine, open_unchecked: OpenUnchecked, clock: Clock) -> None:
+    def __init__(
+        self, home: Home, engine: Engine, open_unchecked: OpenUnchecked, copies: PostgresCopies, clock: Clock
+    ) -> None:
         self._home = home
         self._engine = engine
         self._open = open_unchecked
-        self._copies = PostgresCopies(engine, open_unchecked, clock)
+        self._copies = copies
         #: The keys are in a file of the home.
         self._files = SqliteUpkeep(home, clock)
 

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import pq
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from recollectum.domain.errors import StorageError
+from recollectum.domain.errors import SchemaNewer, StorageError
 from recollectum.domain.records import dataclass
 from recollectum.storage.postgres.connections.address import DatabaseAddress
 from recollectum.storage.postgres.connections.connection import (
@@ -25,6 +25,7 @@ from recollectum.storage.postgres.connections.connection import (
     is_broken,
     send,
 )
+from recollectum.storage.postgres.connections.schema_watch import SchemaWatch
 from recollectum.storage.postgres.failures import raise_translated, unreachable
 
 # What the pool logs is told by errors too; a program that sets up no logging does not print it.
@@ -50,9 +51,16 @@ class PoolOptions:
 class SharedPool:
     """The connections of one process to one database."""
 
-    def __init__(self, address: DatabaseAddress, options: PoolOptions, check: Callable[[Connected, str], None]) -> None:
+    def __init__(
+        self,
+        address: DatabaseAddress,
+        options: PoolOptions,
+        check: Callable[[Connected, str], None],
+        watch: SchemaWatch,
+    ) -> None:
         self.place = address.words
         self.options = options
+        self.watch = watch
         self.address = address
         self._check = check
         self._pool: ConnectionPool[Connected] | None = None
@@ -106,7 +114,11 @@ class SharedPool:
         for left in reversed(range(self.options.most + 1)):
             connection = self._take()
             try:
+                self.watch.look(connection)
                 return connection, send(connection, opening)
+            except SchemaNewer:
+                self._put(connection)
+                raise
             except psycopg.Error as error:
                 self._put(connection)
                 if not left or not is_broken(connection):

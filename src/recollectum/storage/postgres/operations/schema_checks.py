@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from recollectum.storage.engine import ServerFinding
 from recollectum.storage.postgres.connections.connection import Connected
-from recollectum.storage.postgres.migrate import SCHEMAS
+from recollectum.storage.postgres.migrate import SCHEMAS, newer
 from recollectum.storage.postgres.roles import APPLICATION
 
-RIGHTS, ISOLATION, TEXTS = "rights", "row-level security", "order of texts"
+STEPS, RIGHTS, ISOLATION, TEXTS = "schema", "rights", "row-level security", "order of texts"
 _VAULTS = "recollectum"
 #: What the server prints for the policy, and for the default of the column `vault`.
 _SETTING = "(current_setting('recollectum.vault'::text))::bigint"
@@ -91,6 +91,16 @@ def _problem(topic: str, words: str, cure: str) -> ServerFinding:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
+
+
+def steps(connection: Connected) -> Iterator[ServerFinding]:
+    """Name the steps of a newer program that this one may go on beside; a home with others does not open."""
+    found = newer(connection)
+    if found:
+        words = f"newer than this program ({', '.join(found)}), which may go on but makes no copies"
+        yield ServerFinding(topic=STEPS, severity="note", words=words, cure="upgrade this program")
+    else:
+        yield ServerFinding(topic=STEPS, severity="fine", words="the steps of this program and no others")
 
 
 def isolation(connection: Connected) -> Iterator[ServerFinding]:

@@ -28,6 +28,7 @@ class PostgresServer:
         connection, address = self._pool.direct(), self._pool.address
         try:
             yield from server_checks.version(connection)
+            yield from schema_checks.steps(connection)
             yield from server_checks.pooler(connection, address, prepares=self._pool.options.prepares)
             yield from schema_checks.rights(connection)
             yield from schema_checks.isolation(connection)

@@ -43,4 +43,4 @@ def _upgrade_database(run: Run, *, dry_run: bool) -> None:
     did = "would take" if dry_run else "took"
     lines = [f"the database {did} {name}" for name in steps]
     document = {"dry_run": dry_run, "steps": {"database": steps}}
-    answer(run, document, map(visible, lines or ["the database is at this schema"]))
+    answer(run, document, map(visible, lines or ["the database has every step of this program"]))

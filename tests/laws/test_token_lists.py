@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from recollectum.storage.full_text import candidates, phrase_frequencies
 from recollectum.storage.port import Matches
 from recollectum.storage.postgres.full_text.token_lists import TokenLists
-from recollectum.storage.postgres.full_text.tokens import pack_tokens
+from recollectum.storage.postgres.full_text.tokens import KnownTokens, pack_tokens
 from recollectum.text.terms import match_plan
 from recollectum.text.terms.analyser import Phrase, expand_kinds, index_terms, phrases, query_terms
 from tests.storage.sqlite.text_indexes import Indexed
@@ -39,7 +39,7 @@ class Both:
     def __init__(self) -> None:
         self.on_fts5 = Indexed()
         self.in_memory = TokenLists()
-        self._known: dict[str, int] = {}
+        self._known = KnownTokens()
 
     def change(self, texts: dict[int, str | None]) -> None:
         """Index or, without a text, remove chunks, in one transaction."""

@@ -13,7 +13,7 @@ from recollectum.domain.ids import system_clock
 from recollectum.domain.message import ToolCall, ToolStatus
 from recollectum.storage.full_text.tokenizer import cut_terms
 from recollectum.storage.port import Tx
-from recollectum.storage.postgres.full_text.tokens import pack_tokens
+from recollectum.storage.postgres.full_text.tokens import KnownTokens, pack_tokens
 from recollectum.storage.tables.index import generations, vectors
 from recollectum.storage.tables.index.generations import GenerationState
 from tests.plugins.postgres import PostgresDatabase
@@ -33,7 +33,7 @@ class Canaries:
     def wanted(self) -> set[bytes]:
         """What is searched for."""
         terms = cut_terms(" ".join(self.words("said")))
-        return {self.mark.encode(), self.vector[:48], *(pack_tokens(term, {}) for term in terms)}
+        return {self.mark.encode(), self.vector[:48], *(pack_tokens(term, KnownTokens()) for term in terms)}
 
 
 #: Of each kind: about 200 in all.

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import psycopg
+import pytest
+
 from recollectum import Recollectum
+from recollectum.storage.postgres.statements import Statements
 from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
@@ -40,3 +44,24 @@ def test_the_first_recall_of_a_process_waits_as_often_in_a_larger_vault(
                 assert vault.recall("red car", meaning=True)
                 counts.append(proxy.trips)
     assert counts[1] <= counts[0] + 2
+
+
+def test_the_types_of_a_statement_are_asked_in_one_round_trip(postgres: PostgresDatabase) -> None:
+    statements = Statements(in_vault=True)
+    with proxied(postgres) as (proxy, url), psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET search_path = recollectum")
+        proxy.trips = 0
+        found = statements.find(connection, "SELECT value FROM meta WHERE name = :name")
+        assert (proxy.trips, found.names, found.sealed) == (1, ("name",), (0,))
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            statements.find(connection, "SELECT value FROM nowhere WHERE name = :name")
+        assert connection.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_a_connection_that_is_lost_while_types_are_asked_is_not_used_again(postgres: PostgresDatabase) -> None:
+    with psycopg.connect(postgres.administrator_url, autocommit=True) as administrator:
+        connection = psycopg.connect(postgres.url(), autocommit=True)
+        administrator.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
+        with pytest.raises(psycopg.OperationalError):
+            Statements(in_vault=True).find(connection, "SELECT value FROM meta WHERE name = :name")
+        assert connection.closed

@@ -18,6 +18,22 @@ def test_a_value_comes_back_as_it_was(value: str | bytes, key: bytes | None) -> 
     assert values.unseal(values.seal_equal(value)) == value
 
 
+@given(column=st.lists(st.none() | _VALUES), key=st.sampled_from([_KEY, None]))
+def test_a_column_of_values_comes_back_as_its_values_do_one_by_one(
+    column: list[str | bytes | None], key: bytes | None
+) -> None:
+    values = values_under(key)
+    for seal in (values.seal, values.seal_equal, PlainValues().seal):
+        assert values.unseal_all([None if one is None else seal(one) for one in column]) == column
+
+
+def test_one_damaged_value_of_a_column_is_refused() -> None:
+    stored = SealedValues(_KEY).seal(b"data")
+    for damaged in (stored[:-1] + bytes([stored[-1] ^ 1]), stored[:20], stored[:5], SealedValues(_OTHER).seal(b"data")):
+        with pytest.raises(Damaged, match="belongs to another vault"):
+            SealedValues(_KEY).unseal_all([stored, damaged])
+
+
 @given(value=_VALUES.filter(bool))
 def test_only_compared_values_are_equal_when_they_are_the_same(value: str | bytes) -> None:
     values = SealedValues(_KEY)

@@ -35,8 +35,10 @@ class Array:
     oid = 0
 
     def __init__(self, values: Sequence[Any]) -> None:
-        body = b"".join(self.encoded(values))
-        self.data = _HEADER.pack(1, int(None in values), self.member, len(values), 1) + body
+        missing = values.count(None)
+        # Many columns of new rows are empty.
+        body = _NULL * missing if missing == len(values) else b"".join(self.encoded(values))
+        self.data = _HEADER.pack(1, int(missing > 0), self.member, len(values), 1) + body
 
     @classmethod
     def encoded(cls, values: Iterable[Any]) -> list[bytes]:

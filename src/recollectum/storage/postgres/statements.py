@@ -5,8 +5,8 @@ itself: the schema says which columns are which.
 """
 
 import json
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from psycopg import Connection, generators, pq
 from psycopg.errors import error_from_result
@@ -47,16 +47,14 @@ class Statement:
         pairs = zip(self.names, self.converts, strict=True)
         return [_converted(params[name], convert, sealing) for name, convert in pairs]
 
-    def unsealed(self, rows: Iterable[Row], sealing: PlainValues) -> list[Row]:
-        """Return the rows of a result with their values decrypted."""
-        return [self._unsealed(row, sealing) for row in rows]
-
-    def _unsealed(self, row: Row, sealing: PlainValues) -> Row:
-        values = list(row)
+    def unsealed(self, rows: Sequence[Row], sealing: PlainValues) -> list[Row]:
+        """Return the rows of a result with their values decrypted, a column at a time."""
+        if not rows:
+            return []
+        columns: list[Sequence[Value]] = list(zip(*rows, strict=True))
         for place in self.sealed:
-            if values[place] is not None:
-                values[place] = sealing.unseal(values[place])
-        return tuple(values)
+            columns[place] = sealing.unseal_all(cast("Sequence[bytes | None]", columns[place]))
+        return list(zip(*columns, strict=True))
 
 
 class Statements:
@@ -118,12 +116,24 @@ def _converted(value: Value, convert: Convert | None, sealing: PlainValues) -> A
 
 
 def _describe(connection: Connection[Any], sql: PostgresSql) -> pq.abc.PGresult:
-    server, sent = connection.pgconn, sql.text.encode()
-    # The unnamed statement: it is replaced by the next one, and every pooler passes it on.
-    _check(server.prepare(b"", sent))
-    # Sent and awaited in two steps: the call that does both stops all threads of the process.
-    server.send_describe_prepared(b"")
-    described = connection.wait(generators.execute(server))[-1]
+    """Return the types of a statement as the server tells them, in one round trip."""
+    server = connection.pgconn
+    server.enter_pipeline_mode()
+    answered = False
+    try:
+        # The unnamed statement: it is replaced by the next one, and every pooler passes it on.
+        server.send_prepare(b"", sql.text.encode())
+        server.send_describe_prepared(b"")
+        server.pipeline_sync()
+        prepared, described, _ = [connection.wait(generators.execute(server))[-1] for _ in range(3)]
+        answered = True
+    finally:
+        if answered:
+            server.exit_pipeline_mode()
+        else:
+            # Answers that nobody waits for would be taken for those of the next statement.
+            connection.close()
+    _check(prepared)
     _check(described)
     return described
 

@@ -8,7 +8,7 @@ from recollectum.storage.full_text.tokenizer import cut_terms
 from recollectum.storage.port import Matches, Params, Row
 from recollectum.storage.postgres.full_text.token_cache import TokenCache
 from recollectum.storage.postgres.full_text.token_lists import TokenLists
-from recollectum.storage.postgres.full_text.tokens import pack_tokens
+from recollectum.storage.postgres.full_text.tokens import KnownTokens, pack_tokens
 from recollectum.text.terms.analyser import Phrase
 
 _ADD = """
@@ -49,7 +49,7 @@ class PostgresTextIndex:
         self._lists: TokenLists | None = None
         #: The rows that were added and not yet sent: many chunks take one statement, also if they come one by one.
         self._unsent: dict[int, bytes] = {}
-        self._known: dict[str, int] = {}
+        self._known = KnownTokens()
 
     def add(self, entries: Iterable[tuple[int, str]]) -> None:
         """Index the terms of each numbered chunk; the rows are sent with `flush` at the latest."""

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 from recollectum.storage.port import Params, Row
 from recollectum.storage.postgres.full_text.token_lists import TokenLists
@@ -78,7 +78,7 @@ def _pages(tx: Rows, seen: int | None) -> Iterator[Sequence[tuple[int, bytes | N
         params: Params = {"after": after, "most": _PAGE}
         page = tx.rows(_ALL, params) if seen is None else tx.rows(_CHANGED, {**params, "seen": seen})
         if page:
-            yield [(row[0], row[1]) for row in page]
+            yield cast("Sequence[tuple[int, bytes | None]]", page)
         if len(page) < _PAGE:
             return
         after = page[-1][0]

@@ -58,8 +58,10 @@ class TokenLists:
         """Return the lists after some rows, in ascending order, were replaced or, without tokens, removed."""
         if not rows:
             return self
-        numbers = np.array([number for number, _ in rows], np.int64)
-        segments = [one.without(numbers) for one in self._segments]
+        segments = list(self._segments)
+        if segments:
+            numbers = np.array([number for number, _ in rows], np.int64)
+            segments = [one.without(numbers) for one in segments]
         added = [(number, tokens) for number, tokens in rows if tokens is not None]
         if added:
             segments.append(segment_of(added))

@@ -34,14 +34,18 @@ def token_of(term: str) -> int:
     return ord(term[0]) << _HASH_BITS | int.from_bytes(digest, "little") >> (64 - _HASH_BITS)
 
 
-def pack_tokens(text: str, known: dict[str, int]) -> bytes:
+class KnownTokens(dict[str, int]):
+    """The numbers of terms, each made once."""
+
+    def __missing__(self, term: str) -> int:
+        """Make the number of a new term."""
+        token = self[term] = token_of(term)
+        return token
+
+
+def pack_tokens(text: str, known: KnownTokens) -> bytes:
     """Return the tokens of a text, eight bytes each; `known` remembers the numbers of terms between texts."""
-    tokens = array("Q")
-    for term in cut_terms(text):
-        token = known.get(term)
-        if token is None:
-            token = known[term] = token_of(term)
-        tokens.append(token)
+    tokens = array("Q", map(known.__getitem__, cut_terms(text)))
     if sys.byteorder == "big":
         tokens.byteswap()
     return tokens.tobytes()

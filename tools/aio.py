@@ -27,6 +27,7 @@ from recollectum.vault.index import Index
 from recollectum.vault.intake.served import Served
 from recollectum.vault.learnings.service import Learnings
 from recollectum.vault.memories.service import Memories
+from recollectum.vault.notes.file_hosts import FileHosts
 from recollectum.vault.notes.global_notes import GlobalNotesFile
 from recollectum.vault.notes.service import Notes
 from recollectum.vault.purge.receipts import Receipts
@@ -57,16 +58,14 @@ FILES: dict[str, tuple[str, tuple[type, ...]]] = {
             VaultAdmin,
             Consolidation,
             Events,
-            GlobalNotesFile,
             Index,
             Lifecycle,
-            Notes,
             Profiles,
             Review,
             Served,
-            Transcripts,
         ),
     ),
+    "files": ("the files of a vault", (FileHosts, GlobalNotesFile, Notes, Transcripts)),
     "privacy": ("taking back and erasing", (VaultPrivacy, Purge, Quarantines, Trash, Undo)),
 }
 _FILE_OF = {kind: name for name, (_, kinds) in FILES.items() for kind in kinds}

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from recollectum.vault.learnings.service import Learnings
     from recollectum.vault.memories.history import History, Totals
     from recollectum.vault.memories.service import Memories
+    from recollectum.vault.notes.file_hosts import FileHosts
     from recollectum.vault.notes.global_notes import GlobalNotes, GlobalNotesFile
     from recollectum.vault.notes.service import Notes
     from recollectum.vault.purge.receipts import Receipts
@@ -133,6 +134,7 @@ __all__ = [
     "Event",
     "EventTypeName",
     "Events",
+    "FileHosts",
     "Finding",
     "FollowedPath",
     "GlobalNotes",
@@ -305,6 +307,7 @@ _NAMES_OF = {
     "recollectum.vault.learnings.service": "Learnings",
     "recollectum.vault.memories.history": "History Totals",
     "recollectum.vault.memories.service": "Memories",
+    "recollectum.vault.notes.file_hosts": "FileHosts",
     "recollectum.vault.notes.global_notes": "GlobalNotes GlobalNotesFile",
     "recollectum.vault.notes.service": "Notes",
     "recollectum.vault.purge.receipts": "Receipts",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from threading import Lock as ThreadLock
@@ -38,6 +37,7 @@ from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
+from recollectum.vault.files.file_host import shared_hosts
 from recollectum.vault.gate import Gate
 from recollectum.vault.idempotency import InFlightRequests
 from recollectum.vault.open_vaults import (
@@ -51,7 +51,7 @@ from recollectum.vault.open_vaults import (
 from recollectum.vault.policies import PolicyGate
 from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.purge.samples import ErasureSamples
-from recollectum.vault.retention.periods import apply_retention, retention_record, to_retention
+from recollectum.vault.retention.periods import apply_retention, retention_of, retention_record
 from recollectum.vault.runtime import HomeServices, VaultRuntime
 
 if TYPE_CHECKING:
@@ -126,14 +126,6 @@ class HomeRuntime:
         self._given_language_model = means.language_model
         self._language: list[LanguageModel | None] = []
         self._language_lock = ThreadLock()
-        self._services = HomeServices(
-            rerankers=self._rerankers,
-            transcript_reader=_transcript_reader,
-            language_model=self.language_model,
-            owners=self.home.root / "owners",
-            keep_secret=self._keep_secret if settings.redaction.keep == "credentials" else None,
-            forget_secret=self._forget_secret,
-        )
         self.running = InFlightRequests()
         try:
             self.catalog = self._open_catalog()
@@ -141,6 +133,16 @@ class HomeRuntime:
             self.keys.close()
             raise
         self.known = ReadCache(self.catalog)
+        self.hosts = shared_hosts(self.home, self.engine, self.catalog, self.clock)
+        self._services = HomeServices(
+            rerankers=self._rerankers,
+            transcript_reader=_transcript_reader,
+            language_model=self.language_model,
+            owners=self.home.root / "owners",
+            keep_secret=self._keep_secret if settings.redaction.keep == "credentials" else None,
+            forget_secret=self._forget_secret,
+            hosts=self.hosts,
+        )
         self.latest = LatestTime(self.catalog.uncounted, means.clock)
 
     def close(self) -> None:
@@ -173,7 +175,7 @@ class HomeRuntime:
         if entry is None:
             return None
         handle = VaultHandle(self._open_vaults, entry.id, lambda: self._open_vault(entry))
-        return KnownVault(entry, self._retention(tx, owner), handle)
+        return KnownVault(entry, retention_of(tx, owner, self.settings.lifecycle), handle)
 
     def gate(
         self,
@@ -200,7 +202,9 @@ class HomeRuntime:
     def _purge_environment(self) -> PurgeEnvironment:
         """Return the parts of the home that a purge touches."""
         days = self.settings.storage.remains_days if self.settings.storage.url else None
-        return PurgeEnvironment(self.home, self.engine, self.catalog, self.keys, self.clock, self._needles, days)
+        return PurgeEnvironment(
+            self.home, self.engine, self.catalog, self.keys, self.clock, self._needles, days, self.hosts
+        )
 
     def person_erasure(self) -> "PersonErasure":
         """Return what erases a whole person."""
@@ -235,7 +239,7 @@ class HomeRuntime:
         from recollectum.vault.deferred.renewals import Renewals  # noqa: PLC0415
         from recollectum.vault.deferred.served import UnsavedTexts  # noqa: PLC0415
 
-        retention = self.catalog.read(lambda tx: self._retention(tx, entry.owner))
+        retention = self.catalog.read(lambda tx: retention_of(tx, entry.owner, self.settings.lifecycle))
         database = open_vault(self.engine, self.keys, entry, self._settled_key)
         mark = MarkKeeper(self.catalog.uncounted, entry.id, database)
         try:
@@ -280,7 +284,7 @@ class HomeRuntime:
         )
         key = self.keys.make_key(entry.id) if entry.encrypted else None
         # Recorded with the vault, or else its first opening would be a write.
-        retention = self.catalog.read(lambda tx: self._retention(tx, owner))
+        retention = self.catalog.read(lambda tx: retention_of(tx, owner, self.settings.lifecycle))
         self.engine.create_vault(entry.id, owner, key, retention_record(retention))
 
         def change(tx: Tx) -> VaultEntry:
@@ -381,15 +385,6 @@ class HomeRuntime:
         return SecretStore(
             home=self.home, keys=self.keys, catalog=self.catalog, environ=self._environ, clock=self.clock
         )
-
-    def _retention(self, tx: Tx, owner: Owner) -> Retention:
-        """Return the retention of an owner's vault, in a transaction of the catalog."""
-        person = people.find(tx, owner.person)
-        tenant = people.find_tenant(tx, person.tenant) if person else None
-        lifecycle = self.settings.lifecycle
-        rules = to_retention(lifecycle, tenant.retention_days, tenant.name) if tenant else to_retention(lifecycle, {})
-        # In the vault of one agent everything belongs to that agent.
-        return replace(rules.of(owner.agent), agents=rules.agents)
 
 
 def _transcript_reader() -> "TranscriptReader":

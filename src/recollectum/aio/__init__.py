@@ -6,22 +6,21 @@ home      the home: people, keys and receipts
 vault     a vault: memories, learnings and contacts
 sessions  the conversations of a vault
 admin     what runs a vault
+files     the files of a vault
 privacy   taking back and erasing
 """
 
 from recollectum.aio.admin import (
     AsyncConsolidation,
     AsyncEvents,
-    AsyncGlobalNotesFile,
     AsyncIndex,
     AsyncLifecycle,
-    AsyncNotes,
     AsyncProfiles,
     AsyncReview,
     AsyncServed,
-    AsyncTranscripts,
     AsyncVaultAdmin,
 )
+from recollectum.aio.files import AsyncFileHosts, AsyncGlobalNotesFile, AsyncNotes, AsyncTranscripts
 from recollectum.aio.home import AsyncKeys, AsyncPeople, AsyncReceipts, AsyncRecollectum
 from recollectum.aio.privacy import AsyncPurge, AsyncQuarantines, AsyncTrash, AsyncUndo, AsyncVaultPrivacy
 from recollectum.aio.sessions import AsyncChat, AsyncCheckpoints, AsyncSessions, AsyncStoredEchoes, AsyncSummaries
@@ -33,6 +32,7 @@ __all__ = [
     "AsyncConsolidation",
     "AsyncContacts",
     "AsyncEvents",
+    "AsyncFileHosts",
     "AsyncGlobalNotesFile",
     "AsyncIndex",
     "AsyncKeys",

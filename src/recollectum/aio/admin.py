@@ -8,19 +8,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from recollectum.aio.files import AsyncFileHosts, AsyncGlobalNotesFile, AsyncNotes, AsyncTranscripts
 from recollectum.domain.proposal import Decision
 
 if TYPE_CHECKING:
     import builtins
-    import os
-    import threading
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from recollectum.domain.context import Profile
     from recollectum.domain.event import Event, EventTypeName
-    from recollectum.domain.files.note import Note, NoteFolder, SyncReport
-    from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
     from recollectum.domain.hit import IndexHealth
     from recollectum.domain.models.language_model import Estimate
     from recollectum.domain.page import Page
@@ -39,15 +36,12 @@ if TYPE_CHECKING:
     from recollectum.vault.index import Index, IndexStatus
     from recollectum.vault.intake.served import Served
     from recollectum.vault.memories.history import Totals
-    from recollectum.vault.notes.global_notes import GlobalNotes, GlobalNotesFile
-    from recollectum.vault.notes.service import Notes
     from recollectum.vault.retention.lifecycle import DueMove, Lifecycle, LifecycleReport
     from recollectum.vault.review.service import Review
-    from recollectum.vault.transcripts.service import Transcripts
 
 
 class AsyncVaultAdmin:
-    """Services for running a vault: consolidation, events, notes, index, life cycle, profile, review, transcripts."""
+    """Services for running a vault: consolidation, events, files, index, life cycle, profile, review."""
 
     def __init__(self, service: Callable[[], VaultAdmin]) -> None:
         self._service = service
@@ -56,6 +50,11 @@ class AsyncVaultAdmin:
     def consolidation(self) -> AsyncConsolidation:
         """Turns conversations into memories."""
         return AsyncConsolidation(lambda: self._service().consolidation)
+
+    @property
+    def file_hosts(self) -> AsyncFileHosts:
+        """The host that keeps the vault's files."""
+        return AsyncFileHosts(lambda: self._service().file_hosts)
 
     @property
     def events(self) -> AsyncEvents:
@@ -188,21 +187,6 @@ class AsyncEvents:
         return await asyncio.to_thread(lambda: self._service().history(subject_id))
 
 
-class AsyncGlobalNotesFile:
-    """The global notes of one owner. Only an explicit `save` writes them."""
-
-    def __init__(self, service: Callable[[], GlobalNotesFile]) -> None:
-        self._service = service
-
-    async def read(self) -> GlobalNotes:
-        """Return the content of the file; raise when it cannot be read."""
-        return await asyncio.to_thread(lambda: self._service().read())
-
-    async def save(self, text: str, *, hash: str | None = None) -> GlobalNotes:
-        """Write the file; with `hash`, only if the content still has that digest."""
-        return await asyncio.to_thread(lambda: self._service().save(text, hash=hash))
-
-
 class AsyncIndex:
     """The search index of one vault."""
 
@@ -259,37 +243,6 @@ class AsyncLifecycle:
     async def accept_clock(self) -> datetime:
         """Accept the clock although it jumped; return the time used until now."""
         return await asyncio.to_thread(lambda: self._service().accept_clock())
-
-
-class AsyncNotes:
-    """The notes of one vault."""
-
-    def __init__(self, service: Callable[[], Notes]) -> None:
-        self._service = service
-
-    async def add_folder(self, folder: str | os.PathLike[str]) -> NoteFolder:
-        """Follow a folder from now on; the next sync reads its notes. A second call changes nothing."""
-        return await asyncio.to_thread(lambda: self._service().add_folder(folder))
-
-    async def remove_folder(self, folder: str | os.PathLike[str]) -> int:
-        """Unfollow a folder and remove its notes from the vault; return how many. The files stay unchanged."""
-        return await asyncio.to_thread(lambda: self._service().remove_folder(folder))
-
-    async def list_folders(self) -> builtins.list[NoteFolder]:
-        """Return the followed folders, by path."""
-        return await asyncio.to_thread(lambda: self._service().list_folders())
-
-    async def list(self, *, cursor: str | None = None, limit: int = 50) -> Page[Note]:
-        """Return the notes in the order in which they were added."""
-        return await asyncio.to_thread(lambda: self._service().list(cursor=cursor, limit=limit))
-
-    async def sync(self, progress: Callable[[int], None] | None = None) -> SyncReport:
-        """Sync the vault with the folders; `progress` gets the number of files done."""
-        return await asyncio.to_thread(lambda: self._service().sync(progress))
-
-    async def watch(self, stop: threading.Event, progress: Callable[[SyncReport], None] | None = None) -> None:
-        """Sync whenever the folders change, a moment after the last change, until `stop` is set."""
-        await asyncio.to_thread(lambda: self._service().watch(stop, progress))
 
 
 class AsyncProfiles:
@@ -360,35 +313,3 @@ class AsyncServed:
     async def save(self, text: str) -> None:
         """Save keyed digests of the blocks in a text that a model is about to read; known ones cost no write."""
         await asyncio.to_thread(lambda: self._service().save(text))
-
-
-class AsyncTranscripts:
-    """The transcripts that one vault follows."""
-
-    def __init__(self, service: Callable[[], Transcripts]) -> None:
-        self._service = service
-
-    async def add(
-        self, place: str | os.PathLike[str], *, agent: str | None = None, channel: str | None = None
-    ) -> FollowedPath:
-        """Follow a file, or a folder with .jsonl files; the next sync reads them.
-
-        Their sessions are stored under the agent and channel that the files name, or under the ones given here.
-        """
-        return await asyncio.to_thread(lambda: self._service().add(place, agent=agent, channel=channel))
-
-    async def remove(self, place: str | os.PathLike[str]) -> int:
-        """Unfollow a path; return how many files it had. Its conversations stay in the vault, and the files on disk."""
-        return await asyncio.to_thread(lambda: self._service().remove(place))
-
-    async def list(self) -> builtins.list[FollowedPath]:
-        """Return the followed paths, sorted."""
-        return await asyncio.to_thread(lambda: self._service().list())
-
-    async def sync(self, progress: Callable[[int], None] | None = None) -> TranscriptReport:
-        """Import the new lines of every file; `progress` gets the number of files done."""
-        return await asyncio.to_thread(lambda: self._service().sync(progress))
-
-    async def watch(self, stop: threading.Event, progress: Callable[[TranscriptReport], None] | None = None) -> None:
-        """Import when enough lines have gathered, and a moment after the last change, until `stop` is set."""
-        await asyncio.to_thread(lambda: self._service().watch(stop, progress))

@@ -69,6 +69,8 @@ class LearningsReport:
     written: bool = False
     #: Why the file was left unchanged, in a sentence; None when it was read.
     problem: str | None = None
+    #: The host that keeps the file, when it is another one; nothing was read or written then.
+    kept_by: str | None = None
     #: What was done to the texts from the file.
     notice: Notice = NO_NOTICE
 

@@ -10,6 +10,7 @@ log_rotation         the private log file; loaded with the first line
 project              the project folder and its overrides
 policies             loads policy files
 database_mark        whether the vaults are in a database
+host                 the id and name of this home among those that use one database
 move_mark            a move between engines: its lock, and its decision
 keys                 the master key and its holders
 credentials          API keys and OAuth tokens

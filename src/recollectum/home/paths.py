@@ -56,6 +56,11 @@ class Home:
         return self.root / "postgres.mark"
 
     @property
+    def host_file(self) -> Path:
+        """The id of this home among those that use the same database."""
+        return self.root / "host.json"
+
+    @property
     def move_mark_file(self) -> Path:
         """Says that the vaults were moved to another engine, and that the last steps are missing."""
         return self.root / "move.mark"
@@ -128,6 +133,7 @@ _NAMES = {
         "catalog.mark",
         "postgres.mark",
         "move.mark",
+        "host.json",
     ),
     *("vaults", "locks", "backups", "owners", "logs", "run", "catalog.db", "keys.db"),
 }

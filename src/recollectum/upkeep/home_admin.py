@@ -13,12 +13,19 @@ from recollectum.home.paths import Home
 from recollectum.storage.catalog_mark import CountedCatalog
 from recollectum.storage.engine import CATALOG, Engine
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.tables.catalog import vaults
+from recollectum.storage.tables.catalog import hosts, vaults
+from recollectum.storage.tables.catalog.hosts import KnownHost
 from recollectum.storage.tables.catalog.vaults import VaultEntry
+from recollectum.vault.files.file_host import SharedHosts
 
 
 class OpenedVaults(Protocol):
     """The vaults that this process has open, such as those of a `HomeRuntime`."""
+
+    @property
+    def hosts(self) -> SharedHosts | None:
+        """This host among those that use the same database; None where there are no others."""
+        ...
 
     def release(self, vault_id: str) -> bool:
         """Close a vault in this process; True when no other process has it open either."""
@@ -46,6 +53,15 @@ class HomeAdmin:
     #: Receives what was done.
     log: Log
     opened: OpenedVaults
+
+    def is_elsewhere(self, entry: VaultEntry) -> bool:
+        """Return whether another host keeps the files of a vault."""
+        shared = self.opened.hosts
+        return shared is not None and entry.host not in (None, shared.here.id)
+
+    def list_hosts(self) -> list[KnownHost]:
+        """Return the hosts that keep files of vaults, or run a server, on the same database, by name."""
+        return self.catalog.read(hosts.everything)
 
     def entries(self, owners: Sequence[Owner] | None = None) -> list[VaultEntry]:
         """Return the vaults of these owners, or all; raise for an owner without one."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollectum.vault.events import Events
     from recollectum.vault.index import Index
     from recollectum.vault.intake.served import Served
+    from recollectum.vault.notes.file_hosts import FileHosts
     from recollectum.vault.notes.global_notes import GlobalNotesFile
     from recollectum.vault.notes.service import Notes
     from recollectum.vault.purge.service import Purge
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
 
 
 class VaultAdmin(VaultService):
-    """Services for running a vault: consolidation, events, notes, index, life cycle, profile, review, transcripts."""
+    """Services for running a vault: consolidation, events, files, index, life cycle, profile, review."""
 
     consolidation: Service["Consolidation"] = Service(
         "consolidation.service.Consolidation", "Turns conversations into memories."
     )
+    file_hosts: Service["FileHosts"] = Service("notes.file_hosts.FileHosts", "The host that keeps the vault's files.")
     events: Service["Events"] = Service("events.Events", "The audit events, in order.")
     global_notes: Service["GlobalNotesFile"] = Service(
         "notes.global_notes.GlobalNotesFile", "The file shown in every context."

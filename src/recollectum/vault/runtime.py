@@ -16,6 +16,7 @@ from recollectum.policy.lifecycle import Retention
 from recollectum.storage.port import Database, Tx
 from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import RefreshThrottle
+from recollectum.vault.files.file_host import FileHost
 from recollectum.vault.gate import Gate
 from recollectum.vault.open_vaults import SessionCache, VaultHandle
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from recollectum.recall.rerank import Rerankers
     from recollectum.recall.vectors.query import VectorQuery
     from recollectum.settings.model import Settings
+    from recollectum.vault.files.file_host import SharedHosts
     from recollectum.vault.files.transcript_files import TranscriptReader
 
 T = TypeVar("T")
@@ -54,6 +56,8 @@ class HomeServices:
     keep_secret: Callable[[str, str], str] | None = None
     #: Deletes a stored secret; None where there is no credential store.
     forget_secret: Callable[[str], None] | None = None
+    #: This host among those that use the same database; None where there are no others.
+    hosts: "SharedHosts | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +97,11 @@ class VaultRuntime:
         """The throttle of note and transcript refreshes."""
         with self.vault.use() as opened:
             return opened.throttle
+
+    @property
+    def files(self) -> FileHost:
+        """The host of the vault's files."""
+        return FileHost(self.vault.id, self.home.hosts)
 
     @property
     def actor(self) -> str:

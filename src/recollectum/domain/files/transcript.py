@@ -64,5 +64,7 @@ class TranscriptReport:
     skipped: tuple[tuple[str, str], ...] = ()
     #: False when the deadline passed before everything was done.
     complete: bool = True
+    #: The host that keeps the files, when it is another one; nothing was read then.
+    kept_by: str | None = None
     #: What was done to the texts that were read.
     notice: Notice = NO_NOTICE

@@ -28,6 +28,7 @@ from recollectum.doors.cli.commands.operate import (
     daemon,
     doctor,
     hook,
+    hosts,
     mcp,
     move,
     repair,
@@ -76,6 +77,7 @@ def _build() -> typer.Typer:
     users.app.add_typer(tenants.app, name="tenants")
     users.app.add_typer(grants.app, name="grants")
     notes.app.add_typer(notes.global_app, name="global")
+    daemon.app.add_typer(hosts.app, name="hosts")
     for group in (
         memories,
         sessions,

@@ -36,6 +36,7 @@ def examine(
         *home_checks.backups(home, clock),
         *home_checks.erasures(admin.catalog),
         *model_checks.embedding_model(settings.embedding),
+        *home_checks.other_hosts(admin),
         *vault_checks.catalog_age(admin, fix=fix),
         *vault_checks.orphans(admin, fix=fix),
         *(vault_checks.base(admin) if deep and owners is None else ()),

@@ -18,6 +18,7 @@ from recollectum.storage.engine import Engine, EngineUpkeep
 from recollectum.storage.opening import damaged_log_copies, private_files
 from recollectum.storage.port import Database
 from recollectum.storage.tables.erasure import receipts
+from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.purge.backups import why_partial
 
 
@@ -168,6 +169,17 @@ def erasures(catalog: Database) -> Iterator[HealthFinding]:
         words = f"the purge {one.id} is {one.state}"
         cure = f"see: recollectum purge receipts show {one.id}; then run: recollectum purge finish"
         yield HealthFinding(topic="erasure", severity=Severity.WARNING, words=words, cure=cure)
+
+
+def other_hosts(admin: HomeAdmin) -> Iterator[HealthFinding]:
+    """Say which other hosts keep notes, transcripts and LEARNINGS.md: here they are passed by."""
+    here = admin.opened.hosts
+    for one in admin.list_hosts() if here else ():
+        if here and one.vaults and one.id != here.here.id:
+            words = f"the host {one.name} keeps notes, transcripts and LEARNINGS.md (vaults: {one.vaults}), "
+            words += f"and was last seen on {one.seen_at:%Y-%m-%d}"
+            cure = "if that host is gone, take them over: recollectum daemon hosts take --all"
+            yield HealthFinding(topic="files", severity=Severity.NOTE, words=words, cure=cure)
 
 
 def _private(home: Home) -> list[Path]:

@@ -274,6 +274,9 @@ class WatchDuty:
         for entry in entries:
             if self._upkeep.stop.is_set():
                 break
+            if self._upkeep.admin.is_elsewhere(entry):
+                # What is recorded is the other host's: after a takeover this one looks for itself.
+                last.pop(entry.id, None)
             row = self._visit(entry, last.get(entry.id), force=force)
             if row:
                 made.append(row)
@@ -287,7 +290,10 @@ class WatchDuty:
         return whole
 
     def _visit(self, entry: VaultEntry, last: RoundRow | None, *, force: bool) -> RoundRow | None:
-        """Return the result of checking one vault; None when nothing happened."""
+        """Return the result of checking one vault; None when nothing happened, or another host keeps its files."""
+        if self._upkeep.admin.is_elsewhere(entry):
+            self._watched.pop(entry.id, None)
+            return None
         started, seen = self._upkeep.admin.clock(), self._seen(entry)
         resting = last is not None and last.failures > 0 and last.started_at <= started < last.next_at
         if not force and (resting or self._is_empty(entry, last, seen)):

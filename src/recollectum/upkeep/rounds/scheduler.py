@@ -141,6 +141,11 @@ class UpkeepThread:
 
 def start_threads(upkeep: UpkeepRuntime) -> list[UpkeepThread]:
     """Start upkeep; it ends after `upkeep.stop` is set."""
+    hosts = upkeep.admin.opened.hosts
+    if hosts:
+        # A catalog that takes no writes now may take them later; the name of this host is not urgent.
+        with suppress(RecollectumError):
+            upkeep.admin.catalog.claim(hosts.register)
     lanes = [
         UpkeepThread("recollectum-upkeep", duties(upkeep, WORKING), upkeep.stop),
         UpkeepThread("recollectum-watch", duties(upkeep, WATCHING), upkeep.stop),

@@ -1,5 +1,6 @@
 """Reads files that belong to a person. Nothing here needs an open vault.
 
+file_host         decides whether the files of a vault are this host's
 text_files        reads and decodes one regular file
 crawl             walks a folder under ignore rules
 crawl_cache       caches crawls, and throttles refreshes

@@ -59,9 +59,13 @@ def sync_learnings(runtime: VaultRuntime, agent: str | None) -> LearningsReport:
     """Sync both sides; leave a file that cannot be parsed unchanged, and report why."""
     path = learnings_path(runtime, agent)
     owner = files.owner_folder(runtime.home.owners, runtime.gate.owner)
+    other = runtime.files.elsewhere()
+    if other is not None:
+        return LearningsReport(path=path, kept_by=other)
+    here = runtime.files.here
 
     def at(tx: Tx, reading: ClockReading, admitted: Mapping[str, AdmittedText]) -> _Sync:
-        return _Sync(files.read(path), owner, open_learning_writer(tx, reading, runtime, agent), admitted)
+        return _Sync(files.read(path), owner, open_learning_writer(tx, reading, runtime, agent), admitted, here)
 
     try:
         if runtime.read(lambda tx, reading: at(tx, reading, {}).is_idle()):
@@ -97,9 +101,15 @@ class _Sync:
     """One sync in one transaction."""
 
     def __init__(
-        self, read: files.FileSnapshot, owner: Path, keeper: LearningWriter, admitted: Mapping[str, AdmittedText]
+        self,
+        read: files.FileSnapshot,
+        owner: Path,
+        keeper: LearningWriter,
+        admitted: Mapping[str, AdmittedText],
+        here: str | None,
     ) -> None:
         self._admitted = admitted
+        self._here = here
         self._read = read
         self._owner = owner
         self._keeper = keeper
@@ -109,14 +119,18 @@ class _Sync:
         self._entries = [piece for piece in self._pieces if isinstance(piece, LearningEntry)]
         self._memories = load_learning_memories(self._tx, keeper.agent, keeper.reading)
         self._known = {one.id: to_learning(self._tx, one) for one in self._memories.values()}
-        # A missing file says nothing: it is written again, and no learning is forgotten.
-        self._base: Sequence[Line] = [] if is_new else learnings.lines(self._tx, keeper.agent)
         self._today = today(keeper.reading)
+        #: Whether the lines of the last sync are those of another host's file.
+        self._is_taken_over = learnings.is_of_another_host(self._tx, keeper.agent, here)
+        # A missing file says nothing: it is written again, and no learning is forgotten.
+        self._base: Sequence[Line] = [] if is_new else self._last_lines()
         self._merge = merge_learnings(self._base, self._entries, self._known, self._before(), self._today)
 
     def is_idle(self) -> bool:
         """Return whether neither side has changes."""
         done = self._merge
+        if self._is_taken_over:
+            return False
         if self._read.state is None or done.clashes or done.added or done.edited or done.forgotten or done.dropped:
             return False
         shown = {place: self._known[one] for place, one in done.standing.items()}
@@ -136,6 +150,7 @@ class _Sync:
         if written:
             files.replace(self._read, text, (self._owner.parent, self._owner, self._read.path.parent))
         learnings.save_lines(self._tx, self._keeper.agent, _lines(laid))
+        learnings.save_host(self._tx, self._keeper.agent, self._here)
         return LearningsReport(
             path=self._read.path,
             added=len(done.added),
@@ -144,6 +159,24 @@ class _Sync:
             clashes=tuple(done.clashes.values()),
             written=written,
         )
+
+    def _last_lines(self) -> list[Line]:
+        """Return the lines that the file had at the last sync.
+
+        A file that this host has taken over was never synced here, and may be an older copy of the other host's: a line
+        that it lacks says nothing, and one that shows a text the vault has or had is no new one.
+        """
+        if not self._is_taken_over:
+            return learnings.lines(self._tx, self._keeper.agent)
+        texts: dict[str, str] = {}
+        for memory in learnings.ever_of_agent(self._tx, self._keeper.agent):
+            texts |= dict.fromkeys(map(line_digest, _past_texts(self._tx, memory)), memory.id)
+        shown = ((entry, line_digest(entry.text)) for entry in self._entries)
+        return [
+            Line(texts[digest], entry.category, digest, entry.day or self._today)
+            for entry, digest in shown
+            if entry.category and digest in texts
+        ]
 
     def _before(self) -> dict[str, str]:
         """Return the texts of the last sync that the vault still has."""

@@ -33,6 +33,7 @@ class Notes(VaultService):
     def add_folder(self, folder: str | os.PathLike[str]) -> NoteFolder:
         """Follow a folder from now on; the next sync reads its notes. A second call changes nothing."""
         path = _existing_folder(folder)
+        self._runtime.files.check_here(f"folder {_display_path(path)}")
 
         def change(tx: Tx, reading: ClockReading) -> NoteFolder:
             for other in notes.folders(tx):

@@ -143,7 +143,11 @@ def sync_notes(
     rules = runtime.settings.notes
     one = _SyncRun(rules.max_kib * 1024, deadline, cache, rules.debounce_seconds, progress or (lambda _: None))
     work: list[_SeenFile] = []
-    for folder in runtime.read(lambda tx, _: notes.folders(tx)):
+    folders = runtime.read(lambda tx, _: notes.folders(tx))
+    other = runtime.files.elsewhere(found=any(Path(folder.path).is_dir() for folder in folders))
+    if other is not None:
+        return SyncReport(kept_by=other)
+    for folder in folders:
         found = one.crawl(folder)
         if found is None:
             return one.report(complete=False)
@@ -154,6 +158,9 @@ def sync_notes(
             return one.report(complete=False)
         _store(runtime, one, batch)
         one.tell(len(batch))
+    if one.gone and runtime.files.elsewhere() is not None:
+        # Taken over meanwhile: what is missing here may be there.
+        return one.report(complete=False)
     # Last, after reading every file that could be one of these under another name.
     for start in range(0, len(one.gone), _BATCH):
         gone = one.gone[start : start + _BATCH]

@@ -14,8 +14,9 @@ from recollectum.home.paths import Home
 from recollectum.storage.engine import CATALOG, Engine
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.port import Database, Tx
-from recollectum.storage.tables.catalog import backups_elsewhere
+from recollectum.storage.tables.catalog import backups_elsewhere, hosts
 from recollectum.storage.tables.erasure import erased
+from recollectum.vault.files.file_host import FileHost, SharedHosts
 from recollectum.vault.purge.samples import ErasureSamples
 
 _SALT = "salt"
@@ -36,6 +37,8 @@ class PurgeEnvironment(NamedTuple):
     needles: dict[str, ErasureSamples]
     #: Days for which a database server keeps deleted rows in its log and backups; None where vaults are files.
     remains_days: int | None = None
+    #: This host among those that use the same database; None where there are no others.
+    hosts: SharedHosts | None = None
 
     def has_ledger(self) -> bool:
         """Return whether anything was ever erased in this home."""
@@ -85,7 +88,26 @@ class PurgeEnvironment(NamedTuple):
         form = "ciphertext" if self.keys.enabled else "plain text"
         form += " whose key is destroyed" if self.keys.enabled and with_keys else ""
         places = f"{self.engine.place_of_catalog}: dead rows, the log of changes, standbys and base backups"
-        return (*backups, f"{places}, as {form}, until {self.clock() + timedelta(days=self.remains_days):%Y-%m-%d}")
+        files = self._files_elsewhere(vault_ids, whole=with_keys)
+        return (
+            *backups,
+            *files,
+            f"{places}, as {form}, until {self.clock() + timedelta(days=self.remains_days):%Y-%m-%d}",
+        )
+
+    def _files_elsewhere(self, vault_ids: Collection[str], *, whole: bool) -> tuple[str, ...]:
+        """Return the files of these vaults on other hosts, in words: they are out of reach from here."""
+        if self.hosts is None:
+            return ()
+        if whole:
+            here = self.hosts.here.id
+            others = (one.name for one in self.catalog.read(hosts.everything) if one.id != here)
+            return tuple(
+                f"the owner's LEARNINGS.md and MEMORY.md on the host {name}, if there are any" for name in others
+            )
+        keepers = {FileHost(one, self.hosts).elsewhere(found=False) for one in vault_ids}
+        names = sorted(filter(None, keepers))
+        return tuple(f"LEARNINGS.md on the host {name}, until it is synced there" for name in names)
 
     def backups_of(self, vault_ids: Iterable[str]) -> list[Path]:
         """Return the copies of vaults from before migrations, from repairs and restores, and in backups of the home."""

@@ -279,7 +279,11 @@ def _close_purge(tx: Tx, number: int, at: datetime) -> None:
 
 def _rewrite_files(runtime: VaultRuntime) -> None:
     """Remove the lines of destroyed memories from the LEARNINGS.md files."""
-    for agent in runtime.database.read(learnings.stale_agents):
+    stale = runtime.database.read(learnings.stale_agents)
+    if stale and runtime.files.elsewhere() is not None:
+        # The next sync of the other host removes them from its file, which it knows by the recorded lines.
+        return
+    for agent in stale:
         sync_learnings(runtime, agent)
     runtime.database.write(learnings.forget_deleted, frees=True)
 

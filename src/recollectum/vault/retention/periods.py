@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, RetentionPreset
 from recollectum.domain.errors import StorageError
 from recollectum.policy.lifecycle import Retention, active_times, later
@@ -13,6 +14,7 @@ from recollectum.settings.model import LifecycleSettings
 from recollectum.settings.spec import PRESET
 from recollectum.settings.values import split_agents
 from recollectum.storage.port import Database, Tx
+from recollectum.storage.tables.catalog import people
 from recollectum.storage.tables.content import deadlines
 from recollectum.storage.tables.content.deadlines import Deadlines, RuledMemories
 from recollectum.storage.tables.trail import meta
@@ -45,6 +47,15 @@ def to_retention(settings: LifecycleSettings, override: Mapping[str, int], tenan
 
     agents = tuple((name, of_agent(*days)) for name, days in split_agents(settings.agents).items())
     return replace(_periods(active, archive_after(active), grace), agents=agents)
+
+
+def retention_of(tx: Tx, owner: Owner, settings: LifecycleSettings) -> Retention:
+    """Return the retention of an owner's vault, in a transaction of the catalog."""
+    person = people.find(tx, owner.person)
+    tenant = people.find_tenant(tx, person.tenant) if person else None
+    rules = to_retention(settings, tenant.retention_days, tenant.name) if tenant else to_retention(settings, {})
+    # In the vault of one agent everything belongs to that agent.
+    return replace(rules.of(owner.agent), agents=rules.agents)
 
 
 def _chosen(days: int, usual: int) -> int:

@@ -46,6 +46,7 @@ class Transcripts(VaultService):
         if agent is not None or channel is not None:
             # Refuses a name that is not valid in a key.
             SessionKey(agent=agent or "main", channel=channel or "main")
+        self._runtime.files.check_here(_display_path(path))
 
         def change(tx: Tx, reading: ClockReading) -> FollowedPath:
             for other in transcripts.roots(tx):

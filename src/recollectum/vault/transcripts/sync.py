@@ -85,7 +85,11 @@ def sync_transcripts(
 ) -> TranscriptReport:
     """Import new lines of all files, or of the given paths; after an interruption the imported part stays."""
     look = _SyncRun(runtime.home.transcript_reader(), deadline)
-    for root in runtime.read(lambda tx, _: transcripts.roots(tx)):
+    roots = runtime.read(lambda tx, _: transcripts.roots(tx))
+    other = runtime.files.elsewhere(found=any(Path(root.path).exists() for root in roots))
+    if other is not None:
+        return TranscriptReport(kept_by=other)
+    for root in roots:
         paths = find_transcripts(Path(root.path), deadline)
         known = runtime.read(lambda tx, _, r=root: transcripts.of_root(tx, r.number))
         for path in paths or ():

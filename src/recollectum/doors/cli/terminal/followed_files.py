@@ -14,6 +14,15 @@ _MOST_REASONS = 20
 R = TypeVar("R")
 
 
+def kept_elsewhere(host: str | None) -> list[str]:
+    """Return the sentence about files that another host keeps; nothing when they are here."""
+    if host is None:
+        return []
+    return [
+        f"the host {host} keeps these files; sync them there, or take them over with: recollectum daemon hosts take"
+    ]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportLines:
     """A report in words."""

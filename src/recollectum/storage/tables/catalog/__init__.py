@@ -2,6 +2,7 @@
 
 people             people, their identities and tenants
 vaults             the vault file of each owner
+hosts              the homes that use these vaults, and which keeps whose files
 keys               API keys and grants
 merges             merged people
 rounds             the last run of each kind of upkeep

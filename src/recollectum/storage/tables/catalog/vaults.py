@@ -13,11 +13,11 @@ _ADD = """
     INSERT INTO vaults (owner, id, encrypted, created_at) VALUES (:owner, :id, :encrypted, :created_at)
     ON CONFLICT (owner) DO NOTHING
 """
-_ONE = "SELECT owner, id, encrypted, created_at FROM vaults WHERE owner = :owner"
+_ONE = "SELECT owner, id, encrypted, created_at, host FROM vaults WHERE owner = :owner"
 _MARK = "UPDATE vaults SET encrypted = :encrypted"
 _IDS = "SELECT id FROM vaults ORDER BY id"
-_OF = "SELECT owner, id, encrypted, created_at FROM vaults WHERE id IN (SELECT value FROM texts(:ids))"
-_ALL = "SELECT owner, id, encrypted, created_at FROM vaults"
+_OF = "SELECT owner, id, encrypted, created_at, host FROM vaults WHERE id IN (SELECT value FROM texts(:ids))"
+_ALL = "SELECT owner, id, encrypted, created_at, host FROM vaults"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,8 @@ class VaultEntry:
     id: str
     encrypted: bool
     created_at: datetime
+    #: The id of the host that keeps notes, transcripts and LEARNINGS.md; None while there is none.
+    host: str | None = None
 
 
 def add(tx: Tx, entry: VaultEntry) -> VaultEntry:
@@ -55,7 +57,7 @@ def find(tx: Tx, owner: Owner) -> VaultEntry | None:
 
 def everything(tx: Tx) -> list[VaultEntry]:
     """Return all vaults, by owner."""
-    return [_from_row(row) for row in sorted(tx.rows(_ALL, {}))]
+    return [_from_row(row) for row in sorted(tx.rows(_ALL, {}), key=lambda row: row[0])]
 
 
 def of(tx: Tx, vault_ids: Collection[str]) -> dict[str, VaultEntry]:
@@ -70,4 +72,6 @@ def ids(tx: Tx) -> list[str]:
 
 
 def _from_row(row: Row) -> VaultEntry:
-    return VaultEntry(owner=Owner.parse(row[0]), id=row[1], encrypted=bool(row[2]), created_at=moment(row[3]))
+    return VaultEntry(
+        owner=Owner.parse(row[0]), id=row[1], encrypted=bool(row[2]), created_at=moment(row[3]), host=row[4]
+    )

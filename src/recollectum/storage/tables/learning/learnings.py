@@ -28,6 +28,14 @@ _AGENTS = f"""
     UNION
     SELECT coalesce(agent, '') FROM memories {_PARTS[1]}
 """  # noqa: S608
+# Those that are in the trash first: of two with one text, the other one is shown.
+_EVER = """
+    SELECT id FROM memories
+     WHERE kind IN ('preference', 'correction', 'pattern', 'tool_usage') AND coalesce(agent, '') = :agent
+     ORDER BY CASE WHEN state IN ('active', 'archived') AND superseded_by IS NULL THEN 1 ELSE 0 END, id
+"""
+#: Begins the name in meta of the host whose file had those lines; the agent follows.
+_HOST = "lines_host:"
 #: Begins the name in meta of the lines of a file; the agent follows, or nothing for the file that all agents share.
 _NAME = "lines:"
 _EXISTING = "SELECT id FROM memories WHERE id IN (SELECT value FROM texts(:ids))"
@@ -38,6 +46,12 @@ _SAVE_DAY = "UPDATE memories SET day = :day, day_at = :at WHERE id = :id"
 def of_agent(tx: Tx, agent: str | None) -> list[Memory]:
     """Return the active and archived learnings of one agent, or those shared by all agents, newest first."""
     ids = [row[0] for row in tx.rows(_IDS, {"agent": agent or ""})]
+    return [memory for one in ids if (memory := memories.find(tx, one))]
+
+
+def ever_of_agent(tx: Tx, agent: str | None) -> list[Memory]:
+    """Return all learnings of one agent, or those shared by all agents, also forgotten ones; shown ones last."""
+    ids = [row[0] for row in tx.rows(_EVER, {"agent": agent or ""})]
     return [memory for one in ids if (memory := memories.find(tx, one))]
 
 
@@ -59,6 +73,17 @@ def save_lines(tx: Tx, agent: str | None, shown: Iterable[Line]) -> None:
         meta.save(tx, name, json.dumps(kept))
     else:
         meta.remove(tx, name)
+
+
+def save_host(tx: Tx, agent: str | None, host: str | None) -> None:
+    """Store which host's file the lines are of; nothing where there is one host."""
+    if host is not None:
+        meta.save(tx, _name(tx, agent, _HOST), host)
+
+
+def is_of_another_host(tx: Tx, agent: str | None, host: str | None) -> bool:
+    """Return whether the lines are of another host's file, or of an unknown one's; never where there is one host."""
+    return host is not None and meta.find(tx, _name(tx, agent, _HOST)) != host
 
 
 def count_lines(tx: Tx, memory_ids: Collection[str]) -> int:
@@ -95,8 +120,8 @@ def _files(tx: Tx) -> dict[str, list[Line]]:
     return {tx.stand_ins.show(agent) if agent else agent: _read(value) for agent, value in found.items()}
 
 
-def _name(tx: Tx, agent: str | None) -> str:
-    return _NAME + (tx.stand_ins.hide(agent) if agent else "")
+def _name(tx: Tx, agent: str | None, begins: str = _NAME) -> str:
+    return begins + (tx.stand_ins.hide(agent) if agent else "")
 
 
 def _read(value: str) -> list[Line]:

@@ -6,7 +6,7 @@ import typer
 
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.followed_files import ReportLines, answer_report, sync_with_progress
+from recollectum.doors.cli.terminal.followed_files import ReportLines, answer_report, kept_elsewhere, sync_with_progress
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
 from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
@@ -35,8 +35,11 @@ def list_folders(run: Run) -> None:
     """List the followed folders."""
     with open_user_vault(run) as vault:
         found = vault.admin.notes.list_folders()
+        other = vault.admin.file_hosts.find_other()
     rows = [(one.path, one.notes, one.added_at) for one in found]
     answer_rows(run, {"folders": found}, ("folder", "notes", "since"), rows)
+    for line in kept_elsewhere(other):
+        note(line)
     if not found:
         note("no folder is followed; add one with: recollectum notes add DIR")
 
@@ -69,7 +72,7 @@ def _lines(report: "SyncReport") -> ReportLines:
         (report.removed, "note", "removed"),
         (report.unchanged, "note", "as before"),
     )
-    reasons = [f"{path} {why}" for path, why in report.skipped]
+    reasons = [*kept_elsewhere(report.kept_by), *(f"{path} {why}" for path, why in report.skipped)]
     return ReportLines(counts=counts, nothing="no notes", reasons=reasons, notice=report.notice)
 
 

@@ -7,6 +7,7 @@ import typer
 from recollectum.domain.errors import Conflict
 from recollectum.domain.learning import check_category
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.followed_files import kept_elsewhere
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, tell
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line
@@ -79,6 +80,8 @@ def sync(run: Run, *, agent: Agent = None, shared: Shared = False) -> None:
     if report.problem:
         raise Conflict(f"{report.problem}; nothing was changed")
     answer(run, {"report": report}, _told(report))
+    for line in kept_elsewhere(report.kept_by):
+        note(line)
     for clash in report.clashes:
         where = f"line {clash.line}" if clash.line else f"a line that showed {clash.memory_id}"
         note(f"{where} was {clash.why}; both are kept, look for Conflict in the file")

@@ -7,6 +7,7 @@ mcp      serves MCP over stdio
 hook     answers an agent's hook
 backup   copies the home
 restore  brings vaults back
+hosts    under `daemon`: shows which host keeps the files of vaults
 move     moves all vaults between files and a database
 doctor   finds problems, and with --deep reads every page
 repair   salvages a damaged vault

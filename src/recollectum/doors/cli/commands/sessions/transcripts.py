@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.followed_files import ReportLines, answer_report, sync_with_progress
+from recollectum.doors.cli.terminal.followed_files import ReportLines, answer_report, kept_elsewhere, sync_with_progress
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
 from recollectum.doors.cli.terminal.target import open_user_vault
 
@@ -39,8 +39,11 @@ def list_followed(run: Run) -> None:
     """List the followed paths."""
     with open_user_vault(run) as vault:
         found = vault.admin.transcripts.list()
+        other = vault.admin.file_hosts.find_other()
     rows = [(one.path, one.files, one.agent, one.channel, one.added_at) for one in found]
     answer_rows(run, {"followed": found}, ("place", "files", "agent", "channel", "since"), rows)
+    for line in kept_elsewhere(other):
+        note(line)
     if not found:
         note("nothing is followed; follow a transcript with: recollectum sessions transcripts follow DIR|FILE")
 
@@ -73,6 +76,6 @@ def _lines(report: "TranscriptReport") -> ReportLines:
         (report.reread, "file", "replaced or truncated, and read again"),
         (report.unchanged, "file", "as before"),
     )
-    reasons = [f"{path} line {line}: {why}" for path, line, why in report.damage]
+    reasons = [*kept_elsewhere(report.kept_by), *(f"{path} line {line}: {why}" for path, line, why in report.damage)]
     reasons += [f"{path} {why}" for path, why in report.skipped]
     return ReportLines(counts=counts, nothing="nothing new", reasons=reasons, notice=report.notice)

@@ -22,7 +22,7 @@ def main() -> None:
     for family, rows in _ROWS.items():
         steps = shipped(family)
         for count in range(1, len(steps) + 1):
-            target = stored(family, count)
+            target = stored(family, steps[count - 1].number)
             if target.exists():
                 continue
             with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """A vault is opened with the key that it has, also when another process changes that key at the same moment."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -36,8 +36,8 @@ class _Overtaken:
         self._admin = admin
         self.opened: list[Database] = []
 
-    def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> Database:
-        database = self._admin.engine.open_vault(vault_id, owner, key)
+    def open_vault(self, vault_id: str, owner: Owner, key: bytes | None, renew: Callable[[], bytes]) -> Database:
+        database = self._admin.engine.open_vault(vault_id, owner, key, renew)
         if not self.opened:
             self._admin.keys.add_next_key(vault_id)
         self.opened.append(database)
@@ -70,10 +70,10 @@ def test_a_key_that_was_changed_before_the_file_is_opened_is_asked_for_again(hom
     old = admin.keys.key(entry.id)
 
     class Slow:
-        def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> Database:
+        def open_vault(self, vault_id: str, owner: Owner, key: bytes | None, renew: Callable[[], bytes]) -> Database:
             if key == old == admin.keys.key(vault_id):
                 rekey_vaults(admin)
-            return admin.engine.open_vault(vault_id, owner, key)
+            return admin.engine.open_vault(vault_id, owner, key, renew)
 
     open_vault(as_engine(Slow()), admin.keys, entry, _never).close()
     assert admin.keys.key(entry.id) != old

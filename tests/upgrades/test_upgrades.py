@@ -13,8 +13,8 @@ from tests.upgrades.rows import ANSWERED, KEPT, OWNER, SHELVED, SPOKEN
 from tools.upgrade_databases import stored
 
 _SETTINGS = {"encryption": "off", "storage.reserve_mib": 0}
-_VAULT_STEPS = range(1, len(shipped("vault")) + 1)
-_CATALOG_STEPS = range(1, len(shipped("catalog")) + 1)
+_VAULT_STEPS = [step.number for step in shipped("vault")]
+_CATALOG_STEPS = [step.number for step in shipped("catalog")]
 
 
 def _schema(path: Path) -> dict[str, str]:

@@ -103,7 +103,7 @@ class VaultRewriting(Protocol):
     """Rewrites the vaults of one home under other keys."""
 
     def rewrite(self, vault_id: str, key: bytes, new_key: bytes, progress: Progress) -> None:
-        """Replace a vault that nobody has open by a copy of it under another key, in one step."""
+        """Rewrite a vault under another key, in one step; as a file it is one that nobody has open."""
         ...
 
     def is_opened_by(self, vault_id: str, key: bytes) -> bool:
@@ -111,7 +111,11 @@ class VaultRewriting(Protocol):
         ...
 
     def clear(self, vault_id: str) -> None:
-        """Delete what an interrupted rewrite left."""
+        """Delete what an interrupted rewrite left, and wait for the end of one that a server is still at."""
+        ...
+
+    def room_for(self, vault_id: str) -> int:
+        """Return how many bytes a rewrite needs on the disk of the home."""
         ...
 
     def copies(self, vault_id: str) -> list[Path]:
@@ -265,8 +269,13 @@ class Engine(Protocol):
         """Create a vault that records its owner, with these first rows of its meta table."""
         ...
 
-    def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> Database:
-        """Open an existing vault of this owner, at this program's schema."""
+    def open_vault(
+        self, vault_id: str, owner: Owner, key: bytes | None, renew: Callable[[], bytes] | None = None
+    ) -> Database:
+        """Open an existing vault of this owner, at this program's schema.
+
+        Where a vault may get a new key while it is open, `renew` is asked for the present one.
+        """
         ...
 
     def pending_steps(self, vault_id: str, key: bytes | None) -> tuple[str, ...]:

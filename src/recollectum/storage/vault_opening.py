@@ -25,11 +25,15 @@ def open_vault(engine: Engine, keys: KeyStore, entry: VaultEntry, settle: Callab
     """
     if not entry.encrypted:
         return engine.open_vault(entry.id, entry.owner, None)
-    while True:
+
+    def present() -> SettledKey:
         changing = keys.find_next_key(entry.id) is not None
-        key, finished = settle(entry.id) if changing else SettledKey(keys.key(entry.id), finished=True)
+        return settle(entry.id) if changing else SettledKey(keys.key(entry.id), finished=True)
+
+    while True:
+        key, finished = present()
         try:
-            database = engine.open_vault(entry.id, entry.owner, key)
+            database = engine.open_vault(entry.id, entry.owner, key, lambda: present().key)
         except (WrongKey, Damaged):
             if not finished or keys.is_key(entry.id, key):
                 raise

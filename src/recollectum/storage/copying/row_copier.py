@@ -13,7 +13,7 @@ _PAGE = 1024
 _PROGRESS_BYTES = 4096
 _DIGEST_BYTES = 16
 #: Text columns that store a stand-in for a text (see `StandIns`), after one of these beginnings.
-_HIDDEN: Mapping[tuple[str, str], tuple[str, ...]] = {
+STAND_INS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("proposals", "fingerprint"): ("",),
     ("meta", "name"): ("lines:", "profile:"),
 }
@@ -47,14 +47,14 @@ def copy_rows(
     source: Tx, target: Tx, tables: Sequence[CopiedTable], progress: Progress = lambda _: None
 ) -> dict[str, TableDigest]:
     """Add the rows of one database to another, whose tables are empty; return the digests of what was read."""
-    told = _Meter(progress)
+    told = Meter(progress)
     found: dict[str, TableDigest] = {}
     for table in tables:
         rows = 0
         total = 0
         for page in _pages(source, table):
             rows += len(page)
-            total += _total(page)
+            total += digest_page(page)
             _insert(target, table, page)
             told.count(page)
         found[table.name] = TableDigest(rows, total % (1 << 8 * _DIGEST_BYTES))
@@ -65,7 +65,7 @@ def digest_rows(tx: Tx, tables: Sequence[CopiedTable]) -> dict[str, TableDigest]
     """Return the digest of each table; equal on two engines when the rows are."""
     found: dict[str, TableDigest] = {}
     for table in tables:
-        sums = [(len(page), _total(page)) for page in _pages(tx, table)]
+        sums = [(len(page), digest_page(page)) for page in _pages(tx, table)]
         total = sum(one for _, one in sums) % (1 << 8 * _DIGEST_BYTES)
         found[table.name] = TableDigest(sum(rows for rows, _ in sums), total)
     return found
@@ -78,7 +78,7 @@ def check_equal(read: Mapping[str, TableDigest], written: Mapping[str, TableDige
             raise StorageError(f"the copy of {name} in {place} differs from what was read; try again")
 
 
-class _Meter:
+class Meter:
     """Reports progress in pages of a file, by the size of the values."""
 
     def __init__(self, progress: Progress) -> None:
@@ -125,7 +125,7 @@ def _shown(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> list[Row]:
 
 
 def _replaced(table: CopiedTable, page: Iterable[Row], change: Callable[[str], str]) -> list[Row]:
-    hidden = [(place, _HIDDEN.get((table.name, name), ())) for place, name in enumerate(table.columns)]
+    hidden = [(place, STAND_INS.get((table.name, name), ())) for place, name in enumerate(table.columns)]
     hidden = [(place, beginnings) for place, beginnings in hidden if beginnings]
     if not hidden:
         return list(page)
@@ -142,7 +142,8 @@ def _changed(row: Row, hidden: Iterable[tuple[int, tuple[str, ...]]], change: Ca
     return tuple(values)
 
 
-def _total(page: Iterable[Row]) -> int:
+def digest_page(page: Iterable[Row]) -> int:
+    """Return the sum of the digests of some rows; the order does not matter."""
     # The output of `ascii` is the same in every version of Python, and differs for different values.
     hashes = (hashlib.blake2b(ascii(tuple(row)).encode("ascii"), digest_size=_DIGEST_BYTES) for row in page)
     return sum(int.from_bytes(one.digest()) for one in hashes)

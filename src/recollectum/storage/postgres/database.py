@@ -1,5 +1,6 @@
 """Implements the database port on PostgreSQL: transactions of one vault, or of the catalog."""
 
+import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
@@ -7,24 +8,38 @@ from typing import TypeVar
 import psycopg
 from psycopg import pq
 
-from recollectum.domain.errors import StorageError
+from recollectum.domain.errors import StorageError, WrongKey
 from recollectum.storage.postgres.commits import StartedWrite, commit, text_of
 from recollectum.storage.postgres.connections.connection import Connected, is_broken, send
 from recollectum.storage.postgres.connections.pool import SharedPool
 from recollectum.storage.postgres.failures import TRANSLATED, raise_translated
 from recollectum.storage.postgres.scopes import DatabaseScope
+from recollectum.storage.postgres.sealing import values_under
 from recollectum.storage.postgres.transaction import PostgresTx, TransactionContext, TransactionStart
 
 T = TypeVar("T")
+#: Asks for the present key of a vault.
+RenewKey = Callable[[], bytes]
+#: How often the key is asked for while one transaction is begun: somebody may change it again meanwhile.
+_MOST_RENEWALS = 3
+
+
+class _OtherKey(WrongKey, StorageError):
+    """The rows of a vault are encrypted under another key than this process has; nothing was read or written."""
 
 
 class PostgresDatabase:
     """One vault, or the catalog; see `storage.port.Database`."""
 
-    def __init__(self, pool: SharedPool, scope: DatabaseScope, context: TransactionContext) -> None:
+    def __init__(
+        self, pool: SharedPool, scope: DatabaseScope, context: TransactionContext, renew: RenewKey | None = None
+    ) -> None:
         self._pool = pool
         self._scope = scope
+        #: Replaced when the vault has a new key; transactions that have begun go on with theirs.
         self._context = context
+        self._renew = renew
+        self._renewing = threading.Lock()
         self._closed = False
         pool.hold()
 
@@ -35,6 +50,9 @@ class PostgresDatabase:
 
     def read(self, work: Callable[[PostgresTx], T]) -> T:
         """Run `work` in one snapshot."""
+        return self._with_key(lambda: self._read(work))
+
+    def _read(self, work: Callable[[PostgresTx], T]) -> T:
         with self._transaction(self._scope.read) as (connection, begun):
             done = work(self._tx(connection, begun, writes=False))
             _end_read(connection)
@@ -42,7 +60,7 @@ class PostgresDatabase:
 
     def write(self, work: Callable[[PostgresTx], T], *, frees: bool = False) -> T:  # noqa: ARG002 - there is no reserve
         """Run `work` in one durable transaction."""
-        return self._write(self._scope.write, work)
+        return self._with_key(lambda: self._write(self._scope.write, work))
 
     def _write(self, opening: bytes, work: Callable[[PostgresTx], T]) -> T:
         with self._transaction(opening) as (connection, begun):
@@ -54,7 +72,7 @@ class PostgresDatabase:
 
     def claim(self, work: Callable[[PostgresTx], T]) -> T:
         """Run `work` in one durable transaction, in the catalog beside other writers."""
-        return self._write(self._scope.claim, work)
+        return self._with_key(lambda: self._write(self._scope.claim, work))
 
     def erase_remains(self) -> bool:
         """Forget the tokens in memory; dead rows are the server's, and a receipt says until when they may stay."""
@@ -68,11 +86,38 @@ class PostgresDatabase:
             self._closed = True
             self._pool.let_go()
 
+    def _with_key(self, run: Callable[[], T]) -> T:
+        """Run a transaction; begin it again with the new key of the vault, if another process has changed it."""
+        for _ in range(_MOST_RENEWALS):
+            context = self._context
+            try:
+                return run()
+            except _OtherKey:
+                if not self._is_renewed(context):
+                    raise
+        return run()
+
+    def _is_renewed(self, context: TransactionContext) -> bool:
+        """Ask for the present key; return False if it is the one that a transaction was begun with."""
+        with self._renewing:
+            if self._context is context and self._renew:
+                sealing = values_under(self._renew())
+                if sealing.mark != context.sealing.mark:
+                    self._context = context.under(sealing)
+            return self._context is not context
+
     def _tx(self, connection: Connected, begun: pq.abc.PGresult, *, writes: bool) -> PostgresTx:
         if not begun.ntuples:
             raise StorageError(f"{self._scope.place} no longer exists; it was deleted while it was open")
-        changes, now = int(text_of(begun, 0)), int(text_of(begun, begun.nfields - 1))
-        return PostgresTx(connection, self._context, TransactionStart(changes, now), writes=writes)
+        changes, now = int(text_of(begun, 0)), int(text_of(begun, begun.nfields - 2))
+        context = self._context
+        stored, own = text_of(begun, begun.nfields - 1), context.sealing.mark
+        if stored and own and stored != own:
+            raise _OtherKey(
+                f"{self._scope.place} is encrypted under another key than keys.db of this home has; use rows and keys "
+                "of the same time: copy keys.db from the home that changed the key, or restore a later copy of the rows"
+            )
+        return PostgresTx(connection, context, TransactionStart(changes, now), writes=writes)
 
     @contextmanager
     def _transaction(self, opening: bytes) -> "Generator[tuple[Connected, pq.abc.PGresult]]":

@@ -20,7 +20,7 @@ from recollectum.storage.postgres.connections.address import read_address
 from recollectum.storage.postgres.connections.pool import PoolOptions, SharedPool
 from recollectum.storage.postgres.connections.rights import check_server
 from recollectum.storage.postgres.connections.schema_watch import SchemaWatch
-from recollectum.storage.postgres.database import PostgresDatabase
+from recollectum.storage.postgres.database import PostgresDatabase, RenewKey
 from recollectum.storage.postgres.failures import translate
 from recollectum.storage.postgres.migrate import SchemaStep, newer, pending
 from recollectum.storage.postgres.scopes import DatabaseScope, catalog_scope, vault_scope
@@ -112,7 +112,8 @@ class PostgresEngine:
         catalog = self._open(self._catalog_scope)
 
         def create(tx: PostgresTx) -> None:
-            made = TransactionContext(vault_rows.add(tx, vault_id), self._statements[VAULT], values_under(key))
+            values = values_under(key)
+            made = TransactionContext(vault_rows.add(tx, vault_id, values.mark), self._statements[VAULT], values)
             inside = tx.entered(made)
             for name, value in {**meta, _OWNER: str(owner)}.items():
                 table.save(inside, name, value)
@@ -122,9 +123,11 @@ class PostgresEngine:
         finally:
             catalog.close()
 
-    def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> PostgresDatabase:
+    def open_vault(
+        self, vault_id: str, owner: Owner, key: bytes | None, renew: RenewKey | None = None
+    ) -> PostgresDatabase:
         """Open an existing vault of this owner: a lost one is not replaced, and a swapped one is refused."""
-        database = self._open_unchecked(vault_id, key)
+        database = self._open_unchecked(vault_id, key, renew)
         try:
             found = database.read(lambda tx: table.find(tx, _OWNER))
         except BaseException:
@@ -192,12 +195,12 @@ class PostgresEngine:
         found = self._in_catalog(lambda tx: vault_rows.changes(tx, wanted))
         return {vault_id: str(found.get(vault_id, "")) for vault_id in wanted}
 
-    def _open_unchecked(self, vault_id: str, key: bytes | None) -> PostgresDatabase:
+    def _open_unchecked(self, vault_id: str, key: bytes | None, renew: RenewKey | None = None) -> PostgresDatabase:
         words = self._words(vault_id)
         vault = self._in_catalog(lambda tx: vault_rows.find(tx, vault_id))
         if vault is None:
             raise StorageError(f"{words} is missing; restore it from a backup, nothing was created in its place")
-        return self._open(self._vault_scope(vault, words), key)
+        return self._open(self._vault_scope(vault, words), key, renew)
 
     def _pending(self) -> tuple[SchemaStep, ...]:
         with self.pool.taken() as connection:
@@ -209,9 +212,9 @@ class PostgresEngine:
     def _words(self, vault_id: str) -> str:
         return f"the vault {vault_id} in {self.pool.place}"
 
-    def _open(self, scope: DatabaseScope, key: bytes | None = None) -> PostgresDatabase:
+    def _open(self, scope: DatabaseScope, key: bytes | None = None, renew: RenewKey | None = None) -> PostgresDatabase:
         context = TransactionContext(scope.vault, self._statements[scope.family], values_under(key))
-        return PostgresDatabase(self.pool, scope, context)
+        return PostgresDatabase(self.pool, scope, context, renew)
 
     def _in_catalog(self, work: Callable[[Tx], T]) -> T:
         database = self._open(self._catalog_scope)

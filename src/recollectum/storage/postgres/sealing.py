@@ -27,11 +27,14 @@ _PLAIN = frozenset(tag[0] for tag in (_PLAIN_TEXT, _PLAIN_BYTES))
 _RANDOM = frozenset(tag[0] for tag in (_RANDOM_TEXT, _RANDOM_BYTES))
 _EQUAL = frozenset(tag[0] for tag in (_EQUAL_TEXT, _EQUAL_BYTES))
 _NONCE_BYTES = 12
-_RANDOM_KEY_BYTES, _EQUAL_KEY_BYTES = 32, 64
+_RANDOM_KEY_BYTES, _EQUAL_KEY_BYTES, _MARK_BYTES = 32, 64, 16
 
 
 class PlainValues:
     """Stores values as they are, with their kind."""
+
+    #: Tells the keys of a vault apart, and nothing about them; empty where there is none.
+    mark = ""
 
     def seal(self, value: str | bytes) -> bytes:
         """Return a value as it is stored."""
@@ -70,6 +73,7 @@ class SealedValues(PlainValues):
     def __init__(self, key: bytes) -> None:
         self._random = AESGCM(_derived(key, "sealed values", _RANDOM_KEY_BYTES))
         self._equal = AESSIV(_derived(key, "compared values", _EQUAL_KEY_BYTES))
+        self.mark = _derived(key, "key mark", _MARK_BYTES).hex()
 
     def seal(self, value: str | bytes) -> bytes:
         """Return a value encrypted with a random nonce."""

@@ -30,6 +30,12 @@ class TransactionContext:
         self.sealing = sealing
         self._tokens: TokenCache | None = None
 
+    def under(self, sealing: PlainValues) -> "TransactionContext":
+        """Return the same with another key: the tokens are the same, whatever their rows are encrypted under."""
+        other = TransactionContext(self.vault, self.statements, sealing)
+        other._tokens = self._tokens
+        return other
+
     @property
     def held_bytes(self) -> int:
         """Return how many bytes the tokens take in memory."""
@@ -127,6 +133,10 @@ class PostgresTx:
         statement = self._context.statements.find(self._connection, sql)
         values = statement.values(params, self._context.sealing)
         return statement, self._cursor.execute(statement.sent, values, binary=True)
+
+    def send(self, sql: str, values: Sequence[object] = ()) -> "Cursor[Row]":
+        """Run a statement in the server's dialect, with values as they are stored; nothing is encrypted on the way."""
+        return self._cursor.execute(sql.encode(), values, binary=True, prepare=False)
 
     def flush(self) -> None:
         """Send what is still to be sent, before the transaction is committed."""

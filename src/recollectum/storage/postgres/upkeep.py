@@ -1,4 +1,4 @@
-"""Inspects and copies the vaults of a PostgreSQL database; repairs and new keys do not exist yet and are refused."""
+"""Inspects, copies and rewrites the vaults of a PostgreSQL database; repairs do not exist yet and are refused."""
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +23,8 @@ from recollectum.storage.engine import (
 )
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.postgres import vault_rows
-from recollectum.storage.postgres.copies import OpenUnchecked, PostgresCopies
+from recollectum.storage.postgres.copies import PostgresCopies
+from recollectum.storage.postgres.database import PostgresDatabase
 from recollectum.storage.sqlite.files import CATALOG_FILE, KEYS_FILE, name_in_backup
 from recollectum.storage.sqlite.upkeep import SqliteUpkeep
 from recollectum.storage.tables.trail import meta
@@ -68,7 +69,12 @@ class PostgresUpkeep:
     """The vaults of one database; see `storage.engine.EngineUpkeep`."""
 
     def __init__(
-        self, home: Home, engine: Engine, open_unchecked: OpenUnchecked, copies: PostgresCopies, clock: Clock
+        self,
+        home: Home,
+        engine: Engine,
+        open_unchecked: Callable[[str, bytes | None], PostgresDatabase],
+        copies: PostgresCopies,
+        clock: Clock,
     ) -> None:
         self._home = home
         self._engine = engine
@@ -79,8 +85,11 @@ class PostgresUpkeep:
 
     @property
     def rewriting(self) -> VaultRewriting:
-        """Refuse: vaults cannot be rewritten under other keys yet."""
-        _refuse("a change of keys", "keep the keys as they are")
+        """Return the object that rewrites vaults under other keys."""
+        # Imported here: few homes change a key.
+        from recollectum.storage.postgres.rewriting import PostgresRewriting  # noqa: PLC0415
+
+        return PostgresRewriting(self._engine, self._files.rewriting, self._open)
 
     def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
         """Copy a snapshot of the catalog into a file in the folder of a backup."""

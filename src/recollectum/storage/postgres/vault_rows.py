@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from recollectum.storage.port import Tx
 
-_ADD = "INSERT INTO vault_state (vault_id) VALUES (:vault_id) RETURNING vault"
+_ADD = "INSERT INTO vault_state (vault_id, key_mark) VALUES (:vault_id, :key_mark) RETURNING vault"
 _FIND = "SELECT vault FROM vault_state WHERE vault_id = :vault_id"
 _PLACE = "SELECT vault, last_write_at FROM vault_state WHERE vault_id = :vault_id"
 _IDS = "SELECT vault_id FROM vault_state ORDER BY vault_id"
@@ -42,9 +42,9 @@ class VaultRow(NamedTuple):
     last_write_at: int
 
 
-def add(tx: Tx, vault_id: str) -> int:
+def add(tx: Tx, vault_id: str, key_mark: str) -> int:
     """Create a vault without rows, in a transaction of the catalog; return its number."""
-    return int(tx.rows(_ADD, {"vault_id": vault_id})[0][0])
+    return int(tx.rows(_ADD, {"vault_id": vault_id, "key_mark": key_mark or None})[0][0])
 
 
 def find(tx: Tx, vault_id: str) -> int | None:

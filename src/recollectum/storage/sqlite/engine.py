@@ -103,7 +103,13 @@ class SqliteEngine:
         finally:
             database.close()
 
-    def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> SqliteDatabase:
+    def open_vault(
+        self,
+        vault_id: str,
+        owner: Owner,
+        key: bytes | None,
+        renew: Callable[[], bytes] | None = None,  # noqa: ARG002 - nobody rewrites a file that is open
+    ) -> SqliteDatabase:
         """Open an existing vault of this owner: a lost file is not replaced, and a swapped one is refused."""
         path = self._files.vault(vault_id)
         if not path.exists():

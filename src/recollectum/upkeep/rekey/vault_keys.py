@@ -1,4 +1,4 @@
-"""Gives vaults new random keys: rewrites their files, and destroys the old keys."""
+"""Gives vaults new random keys: rewrites their files or rows, and destroys the old keys."""
 
 import shutil
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class VaultRekey:
     owners: tuple[Owner, ...]
     #: Whose vaults are not encrypted, and stay as they are.
     plain: tuple[Owner, ...]
-    #: The size of the files that are rewritten.
+    #: The size of the files or rows that are rewritten.
     bytes: int
     #: Copies from migrations, repairs and restores, which are rewritten under the new keys.
     copies: tuple[Path, ...]
@@ -69,10 +69,11 @@ def preview_vaults(admin: HomeAdmin, owners: Sequence[Owner] | None = None) -> V
 def rekey_vaults(
     admin: HomeAdmin, owners: Sequence[Owner] | None = None, *, progress: Progress = lambda _: None
 ) -> VaultRekey:
-    """Give the vaults of these owners, or all, new keys; refuse when another process has one of them open.
+    """Give the vaults of these owners, or all, new keys; refuse when another process has the file of one open.
 
-    Each vault is rewritten under its new key, read back, and put in the place of the old file by one rename. Killed at
-    any point, it opens with everything in it, and the next command finishes the change or undoes it.
+    Each vault is rewritten under its new key, read back, and put in the place of the old one: by one rename of a file,
+    or in one transaction of a server. Killed at any point, it opens with everything in it, and the next command
+    finishes the change or undoes it.
     """
     check_encrypted(admin)
     with changing_keys(admin.home):
@@ -111,9 +112,8 @@ def _check_unused(admin: HomeAdmin, entry: VaultEntry) -> None:
 
 def _check_room(admin: HomeAdmin, plan: VaultRekey, entries: Sequence[VaultEntry]) -> None:
     """Raise when there is no room to rewrite the largest file: found out later, it would have cost the time."""
-    places = [admin.engine.place_of(entry.id) for entry in entries]
-    # A vault is written into the log of the new file first, and then into the file.
-    sizes = [*(2 * place.bytes for place in places if place), *(copy.stat().st_size for copy in plan.copies)]
+    rewriting = admin.engine.upkeep.rewriting
+    sizes = [*(rewriting.room_for(entry.id) for entry in entries), *(copy.stat().st_size for copy in plan.copies)]
     needed, free = max(sizes, default=0), shutil.disk_usage(admin.home.root).free
     if free < needed:
         raise DiskFull(

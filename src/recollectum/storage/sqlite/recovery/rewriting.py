@@ -62,6 +62,11 @@ class SqliteRewriting:
         """Delete what an interrupted rewrite left."""
         remove(self._unfinished(vault_id))
 
+    def room_for(self, vault_id: str) -> int:
+        """Return twice the size of the vault: it is written into the log of the new file first, then into the file."""
+        path = self._files.vault(vault_id)
+        return 2 * path.stat().st_size if path.exists() else 0
+
     def copies(self, vault_id: str) -> list[Path]:
         """Return the copies of a vault and its log that only its key opens: from migrations, repairs and restores."""
         return sorted(self._copies(vault_id))

@@ -1,0 +1,1 @@
+-- Nothing: a file opens with one key. PostgreSQL keeps here which key the rows of a vault are encrypted under.

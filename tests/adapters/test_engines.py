@@ -1,5 +1,6 @@
 """Each adapter keeps its state in a home on every engine, encrypted and not."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from recollectum import Recollectum
 from recollectum.adapters.langgraph import RecollectumSaver, RecollectumStore
+from recollectum.adapters.openai_agents import RecollectumSession
 from recollectum.testing import ScriptedEmbedder
 
 
@@ -16,8 +18,17 @@ def test_what_an_adapter_wrote_is_there_when_the_home_is_opened_again(
 ) -> None:
     with Recollectum(tmp_path / "home", settings=engine_settings, embedder=ScriptedEmbedder()) as home:
         _write_langgraph(home)
+        asyncio.run(
+            _session(home).add_items([{"role": "user", "content": "kept"}, {"role": "user", "content": "gone"}])
+        )
+        asyncio.run(_session(home).pop_item())
     with Recollectum(tmp_path / "home", settings=engine_settings, embedder=ScriptedEmbedder()) as home:
         _read_langgraph(home)
+        assert asyncio.run(_session(home).get_items()) == [{"role": "user", "content": "kept"}]
+
+
+def _session(home: Recollectum) -> RecollectumSession:
+    return RecollectumSession("chat", home.vault("user:ann"))
 
 
 def _write_langgraph(home: Recollectum) -> None:

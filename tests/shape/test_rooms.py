@@ -18,7 +18,6 @@ LISTED = ("src/recollectum/doors/rest", "src/recollectum/doors/console")
 #: Small modules with one neighbour as importer, and why they stay apart.
 APART: dict[str, str] = {
     "src/recollectum/adapters/langgraph/filters.py": "what a filter means is LangGraph's, how items are kept is ours",
-    "src/recollectum/adapters/langgraph/packing.py": "bytes as numbers; it knows nothing of LangGraph",
     "src/recollectum/distil/rules/standing_requests.py": "what the assistant shall do, not what a person is",
     "src/recollectum/storage/postgres/operations/index_checks.py": "reads the steps; its neighbours ask the server",
     "src/recollectum/doors/server/listening.py": "needs uvicorn, which a daemon that only does upkeep does not import",

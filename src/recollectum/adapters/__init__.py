@@ -1,5 +1,9 @@
 """Lets the memory and state interfaces of agent frameworks write to a vault; each is imported on its own.
 
-documents  JSON documents as keyed memories, which several adapters share
-langgraph  the store and the checkpointer of LangGraph
+langgraph      the store and the checkpointer of LangGraph
+openai_agents  the session of the OpenAI Agents SDK
+documents      JSON documents as keyed memories
+session_log    conversations of a framework as sessions
+redacted_items items of a conversation without the secrets in their texts
+packing        program state as JSON numbers
 """

@@ -14,7 +14,7 @@ from langgraph.graph import START, StateGraph
 
 from recollectum import Recollectum
 from recollectum.adapters.langgraph import RecollectumSaver
-from recollectum.adapters.langgraph.packing import pack, unpack
+from recollectum.adapters.packing import pack, unpack
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

@@ -4,7 +4,6 @@ store       a `BaseStore`: items under namespaces, found by words and by meaning
 filters     which values and namespaces a search takes
 saver       a checkpointer
 thread_log  the records of threads, as messages of sessions
-packing     program state as JSON numbers
 """
 
 from recollectum.adapters.langgraph.saver import RecollectumSaver

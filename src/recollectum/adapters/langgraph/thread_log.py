@@ -1,24 +1,19 @@
 """Stores the checkpoints and writes of LangGraph threads: each thread is one session, and each record one message."""
 
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from typing import TYPE_CHECKING, cast
 
-from recollectum.adapters.langgraph.packing import pack, pack_json, unpack, unpack_json
+from recollectum.adapters.packing import pack, pack_json, unpack, unpack_json
+from recollectum.adapters.session_log import SessionLog, first_to_last, last_to_first
 from recollectum.domain.message import Json
-from recollectum.domain.page import every
 from recollectum.domain.records import dataclass
-from recollectum.domain.session import SessionKey
-from recollectum.vault.intake.draft import MAX_PAGE
 from recollectum.vault.intake.new_message import NewMessage
 
 if TYPE_CHECKING:
     from recollectum.domain.message import Message
-    from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
 _AGENT, _CHANNEL, _FIELD = "langgraph", "checkpoints", "langgraph"
-_PAGE = 200
 #: So many records before a checkpoint are read too: LangGraph may hand over its writes a moment before it.
 MARGIN = 200
 
@@ -53,53 +48,31 @@ class ThreadLog:
     """The records of every thread in one vault, in the order in which they came."""
 
     def __init__(self, vault: "Vault") -> None:
-        self._vault = vault
+        self._sessions = SessionLog(vault, _AGENT, _CHANNEL)
 
     def add(self, thread: str, records: Sequence[tuple[dict[str, Json], Sequence[Blob]]]) -> None:
         """Append records to a thread in one transaction."""
-        chat = self._vault.sessions.open_key(_key(thread))
-        chat.add_many([_message(thread, head, blobs) for head, blobs in records])
+        self._sessions.open(thread).add_many([_message(thread, head, blobs) for head, blobs in records])
 
     def forward(self, thread: str) -> Iterator[ThreadRecord]:
         """Return the records of a thread, first to last."""
-        chat = self._find(thread)
-        return iter(()) if chat is None else _forward(chat)
+        chat = self._sessions.find(thread)
+        return iter(()) if chat is None else _records(first_to_last(chat))
 
     def backward(self, thread: str) -> Iterator[ThreadRecord]:
         """Return the records of a thread, last to first."""
-        chat = self._find(thread)
-        return iter(()) if chat is None else _records(_last_first(chat))
+        chat = self._sessions.find(thread)
+        return iter(()) if chat is None else _records(last_to_first(chat))
 
     def threads(self) -> list[str]:
         """Return the ids of all threads, newest first."""
-        prefix = str(_key(""))[: -len(_topic(""))]
-        sessions = self._vault.sessions
-        found = every(lambda cursor: sessions.list(key_prefix=prefix, cursor=cursor, limit=MAX_PAGE))
-        heads = (next(_forward(sessions.chat(one.id)), None) for one in found)
+        sessions = self._sessions
+        heads = (next(_records(first_to_last(sessions.chat(one))), None) for one in sessions.list())
         return [str(first.head["thread"]) for first in heads if first]
 
     def delete(self, thread: str) -> None:
         """Destroy a thread; nothing happens when there is none."""
-        chat = self._find(thread)
-        if chat is not None:
-            self._vault.sessions.delete(chat.id)
-
-    def _find(self, thread: str) -> "Chat | None":
-        found = self._vault.sessions.list(key_prefix=str(_key(thread)), limit=1)
-        return self._vault.sessions.chat(found[0].id) if found else None
-
-
-def _forward(chat: "Chat") -> Iterator[ThreadRecord]:
-    return _records(every(lambda cursor: chat.transcript(cursor=cursor, limit=_PAGE)))
-
-
-def _last_first(chat: "Chat") -> Iterator["Message"]:
-    page = chat.messages(limit=_PAGE)
-    while True:
-        yield from reversed(page)
-        if page.next is None:
-            return
-        page = chat.messages(cursor=page.next, limit=_PAGE)
+        self._sessions.delete(thread)
 
 
 def _records(messages: "Iterator[Message]") -> Iterator[ThreadRecord]:
@@ -113,12 +86,3 @@ def _message(thread: str, head: dict[str, Json], blobs: Sequence[Blob]) -> NewMe
     written = pack_json({**head, "thread": thread, "types": [kind for kind, _ in blobs]})
     packed: list[Json] = [pack(data) for _, data in blobs]
     return NewMessage(role="info", content="", extra={_FIELD: {"head": written, "blobs": packed}})
-
-
-def _key(thread: str) -> SessionKey:
-    return SessionKey(agent=_AGENT, channel=_CHANNEL, topic=_topic(thread))
-
-
-def _topic(thread: str) -> str:
-    # A digest: a thread may have any name, and no key is the beginning of another.
-    return blake2b(thread.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

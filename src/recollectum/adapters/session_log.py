@@ -1,0 +1,78 @@
+"""Keeps the records of a framework's conversations: each conversation is one session, and each record one message."""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from recollectum.domain.page import every
+from recollectum.domain.session import SessionKey
+from recollectum.vault.intake.draft import MAX_PAGE
+
+if TYPE_CHECKING:
+    from recollectum.domain.message import Message
+    from recollectum.domain.session import Session
+    from recollectum.vault.sessions.chat import Chat
+    from recollectum.vault.vault import Vault
+
+_PAGE = 200
+
+
+class SessionLog:
+    """The conversations that one agent has in one vault, by their names in the framework."""
+
+    def __init__(self, vault: "Vault", agent: str, channel: str) -> None:
+        self._vault = vault
+        self._agent = agent
+        self._channel = channel
+
+    def open(self, name: str, *, title: str | None = None) -> "Chat":
+        """Return the session of that name; it is started when there is none, with a title for people."""
+        chat = self._vault.sessions.open_key(self._key(name))
+        if title and chat.info().title is None:
+            chat.describe(title=title)
+        return chat
+
+    def find(self, name: str) -> "Chat | None":
+        """Return the session of that name, or None."""
+        found = self._vault.sessions.list(key_prefix=str(self._key(name)), limit=1)
+        return self._vault.sessions.chat(found[0].id) if found else None
+
+    def list(self) -> "Iterator[Session]":
+        """Return all sessions, newest first."""
+        prefix = str(self._key(""))[: -len(_topic(""))]
+        sessions = self._vault.sessions
+        return every(lambda cursor: sessions.list(key_prefix=prefix, cursor=cursor, limit=MAX_PAGE))
+
+    def chat(self, session: "Session") -> "Chat":
+        """Return a session as a chat."""
+        return self._vault.sessions.chat(session.id)
+
+    def delete(self, name: str) -> bool:
+        """Destroy a session with all its messages; return whether there was one."""
+        chat = self.find(name)
+        if chat is not None:
+            self._vault.sessions.delete(chat.id)
+        return chat is not None
+
+    def _key(self, name: str) -> SessionKey:
+        return SessionKey(agent=self._agent, channel=self._channel, topic=_topic(name))
+
+
+def first_to_last(chat: "Chat") -> "Iterator[Message]":
+    """Return the messages of a session in order."""
+    return every(lambda cursor: chat.transcript(cursor=cursor, limit=_PAGE))
+
+
+def last_to_first(chat: "Chat") -> "Iterator[Message]":
+    """Return the messages of a session, the last one first."""
+    page = chat.messages(limit=_PAGE)
+    while True:
+        yield from reversed(page)
+        if page.next is None:
+            return
+        page = chat.messages(cursor=page.next, limit=_PAGE)
+
+
+def _topic(name: str) -> str:
+    # A digest: a conversation may have any name, and no key is the beginning of another.
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -3,6 +3,7 @@
 access/     owner, caller, person and credential: who may do what
 files/      notes and transcripts that a vault follows
 models/     what embedders and language models are asked and what they answer
+telemetry/  numbers and times for those who operate it
 contact     somebody the person knows, and how they are reached
 context     the block that a model is given, its ledger, and the profile
 errors      every error that is raised on purpose

@@ -8,6 +8,8 @@ from typing import Literal, Protocol, TypeVar
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.records import dataclass
+from recollectum.domain.telemetry.figure import Figure
+from recollectum.domain.telemetry.spans import Spans
 from recollectum.storage.port import Database, Tx
 
 T = TypeVar("T")
@@ -223,6 +225,14 @@ class DatabaseServer(Protocol):
 
     def findings(self) -> list[ServerFinding]:
         """Check the server, the rights and the schema."""
+        ...
+
+    def figures(self) -> list[Figure]:
+        """Return the numbers of the connections of this process; nothing is asked of the server."""
+        ...
+
+    def trace(self, spans: Spans) -> None:
+        """Measure each transaction from now on."""
         ...
 
 

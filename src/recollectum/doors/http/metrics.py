@@ -1,23 +1,48 @@
-"""Counts requests and their latency by route, for Prometheus."""
+"""Counts requests and their latency by route, for Prometheus, and shows the numbers of the database beside them."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollectum.domain.telemetry.figure import Figure
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 _ELSEWHERE = "other"
 
 
+Figures = Callable[[], Iterable[Figure]]
+
+
+class _FigureCollector(Collector):
+    """Reads the numbers of the database when they are asked for."""
+
+    def __init__(self, figures: Figures) -> None:
+        self._figures = figures
+
+    def collect(self) -> Iterator[Metric]:
+        """Return one metric for each figure."""
+        for one in self._figures():
+            kind = CounterMetricFamily if one.grows else GaugeMetricFamily
+            family = kind(f"recollectum_{one.name}", one.words, labels=[one.label] if one.label else [])
+            for value, number in one.values.items():
+                family.add_metric([value] if one.label else [], number)
+            yield family
+
+
 class Metrics:
     """The metrics of one server, in a separate registry."""
 
-    def __init__(self) -> None:
+    def __init__(self, figures: Figures = tuple) -> None:
         self._registry = CollectorRegistry()
+        self._registry.register(_FigureCollector(figures))
         self._requests = Counter(
             "recollectum_requests",
             "Requests by route and status.",

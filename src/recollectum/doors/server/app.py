@@ -80,7 +80,8 @@ class ServedApp(FastAPI):
     def __init__(self, serving: ServerState, clock: Callable[[], float]) -> None:
         super().__init__(title="Recollectum", docs_url=None, redoc_url=None, openapi_url=None)
         self.state.serving = serving
-        self.state.metrics = Metrics()
+        server = serving.recollectum.admin.engine.server
+        self.state.metrics = Metrics(server.figures if server else tuple)
         self.state.readiness = Readiness(HomeReadiness(serving.recollectum.admin).problem, serving.stop.is_set)
         self._clock = clock
 

@@ -53,7 +53,7 @@ def commit(connection: Connected, write: StartedWrite, pool: SharedPool) -> None
     except psycopg.OperationalError:
         if not is_broken(connection):
             raise
-        if not _was_committed(pool, write):
+        if not _found_out(pool, write):
             raise Unreachable(f"the connection to {pool.place} was lost; nothing was written; try again") from None
         return
     if answer.command_status != b"COMMIT":
@@ -114,6 +114,17 @@ def _checked(answer: pq.abc.PGresult | None, connection: Connected) -> pq.abc.PG
     if answer.status not in FINE:
         raise errors.error_from_result(answer)
     return answer
+
+
+def _found_out(pool: SharedPool, write: StartedWrite) -> bool:
+    """Return whether a write was committed, and count it as one whose COMMIT was not answered."""
+    try:
+        committed = _was_committed(pool, write)
+    except Undecided:
+        pool.traffic.count_lost("undecided")
+        raise
+    pool.traffic.count_lost("stored" if committed else "not stored")
+    return committed
 
 
 def _was_committed(pool: SharedPool, write: StartedWrite) -> bool:

@@ -12,6 +12,7 @@ from recollectum.domain.errors import StorageError, WrongKey
 from recollectum.storage.postgres.commits import StartedWrite, commit, text_of
 from recollectum.storage.postgres.connections.connection import Connected, is_broken, send
 from recollectum.storage.postgres.connections.pool import SharedPool
+from recollectum.storage.postgres.connections.traffic import Kind
 from recollectum.storage.postgres.failures import TRANSLATED, raise_translated
 from recollectum.storage.postgres.scopes import DatabaseScope
 from recollectum.storage.postgres.sealing import values_under
@@ -53,17 +54,17 @@ class PostgresDatabase:
         return self._with_key(lambda: self._read(work))
 
     def _read(self, work: Callable[[PostgresTx], T]) -> T:
-        with self._transaction(self._scope.read) as (connection, begun):
+        with self._transaction(self._scope.read, "read") as (connection, begun):
             done = work(self._tx(connection, begun, writes=False))
             _end_read(connection)
             return done
 
     def write(self, work: Callable[[PostgresTx], T], *, frees: bool = False) -> T:  # noqa: ARG002 - there is no reserve
         """Run `work` in one durable transaction."""
-        return self._with_key(lambda: self._write(self._scope.write, work))
+        return self._with_key(lambda: self._write(self._scope.write, work, "write"))
 
-    def _write(self, opening: bytes, work: Callable[[PostgresTx], T]) -> T:
-        with self._transaction(opening) as (connection, begun):
+    def _write(self, opening: bytes, work: Callable[[PostgresTx], T], kind: Kind) -> T:
+        with self._transaction(opening, kind) as (connection, begun):
             tx = self._tx(connection, begun, writes=True)
             done = work(tx)
             tx.flush()
@@ -72,7 +73,7 @@ class PostgresDatabase:
 
     def claim(self, work: Callable[[PostgresTx], T]) -> T:
         """Run `work` in one durable transaction, in the catalog beside other writers."""
-        return self._with_key(lambda: self._write(self._scope.claim, work))
+        return self._with_key(lambda: self._write(self._scope.claim, work, "claim"))
 
     def erase_remains(self) -> bool:
         """Forget the tokens in memory; dead rows are the server's, and a receipt says until when they may stay."""
@@ -120,9 +121,10 @@ class PostgresDatabase:
         return PostgresTx(connection, context, TransactionStart(changes, now), writes=writes)
 
     @contextmanager
-    def _transaction(self, opening: bytes) -> "Generator[tuple[Connected, pq.abc.PGresult]]":
+    def _transaction(self, opening: bytes, kind: Kind) -> "Generator[tuple[Connected, pq.abc.PGresult]]":
         self._check_open()
-        with self._pool.begun(opening) as (connection, begun):
+        counted = self._pool.traffic.transaction(kind, self._scope.family)
+        with counted, self._pool.begun(opening) as (connection, begun):
             try:
                 yield connection, begun
             except TRANSLATED as error:

@@ -17,6 +17,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from recollectum.domain.errors import SchemaNewer, StorageError
 from recollectum.domain.records import dataclass
+from recollectum.domain.telemetry.figure import Figure
 from recollectum.storage.postgres.connections.address import DatabaseAddress
 from recollectum.storage.postgres.connections.connection import (
     Connected,
@@ -26,6 +27,7 @@ from recollectum.storage.postgres.connections.connection import (
     send,
 )
 from recollectum.storage.postgres.connections.schema_watch import SchemaWatch
+from recollectum.storage.postgres.connections.traffic import Traffic
 from recollectum.storage.postgres.failures import raise_translated, unreachable
 
 # What the pool logs is told by errors too; a program that sets up no logging does not print it.
@@ -61,6 +63,7 @@ class SharedPool:
         self.place = address.words
         self.options = options
         self.watch = watch
+        self.traffic = Traffic()
         self.address = address
         self._check = check
         self._pool: ConnectionPool[Connected] | None = None
@@ -80,8 +83,14 @@ class SharedPool:
         with self._lock:
             self._holders -= 1
             if self._holders == 0 and self._pool is not None:
+                self.traffic.keep(self._pool.get_stats())
                 self._pool.close()
                 self._pool = None
+
+    def figures(self) -> list[Figure]:
+        """Return the numbers of the connections and of what went over them."""
+        pool = self._pool
+        return self.traffic.figures(pool.get_stats() if pool else {}, self.options.most)
 
     @contextmanager
     def begun(self, opening: bytes) -> Generator[tuple[Connected, pq.abc.PGresult]]:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import psycopg
 
+from recollectum.domain.telemetry.figure import Figure
+from recollectum.domain.telemetry.spans import Spans
 from recollectum.storage.engine import ServerFinding
 from recollectum.storage.postgres.connections.pool import SharedPool
 from recollectum.storage.postgres.failures import translate
@@ -23,6 +25,14 @@ class PostgresServer:
             return [*self._findings()]
         except psycopg.Error as error:
             raise translate(error, self._pool.place) from None
+
+    def figures(self) -> list[Figure]:
+        """Return the numbers of the connections of this process."""
+        return self._pool.figures()
+
+    def trace(self, spans: Spans) -> None:
+        """Measure each transaction from now on."""
+        self._pool.traffic.spans = spans
 
     def _findings(self) -> Iterator[ServerFinding]:
         connection, address = self._pool.direct(), self._pool.address

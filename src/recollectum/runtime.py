@@ -33,6 +33,7 @@ from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.storage.vault_opening import SettledKey, open_vault
+from recollectum.upkeep.spans import open_spans
 from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.clock import VaultClock
@@ -97,13 +98,13 @@ class HomeRuntime:
             raise HomeError(f"there is no home at {means.root}; name another folder, or open it with create=True")
         prepare(self.home)
         self.loaded: LoadedSettings = load(self.home, cwd=means.cwd, environ=means.environ, overrides=means.overrides)
-        settings = self.loaded.settings
-        self.settings = settings
+        settings = self.settings = self.loaded.settings
         Reserve(self.home.reserve_file, settings.storage.reserve_mib * 1024 * 1024).ensure()
         system = Path(means.environ.get(SYSTEM_VARIABLE) or SYSTEM_FOLDER)
         self.log = Log(self.home, settings.log.level, means.clock)
         self._ruling = PolicyGate(self.home, self.loaded.project, system, means.cwd, log=self.log)
         self.engine = open_engine(self.home, settings.storage, means.clock)
+        self._spans = open_spans(settings.telemetry, self.engine)
         self.keys = self.engine.with_room(
             lambda: KeyStore.open(
                 self.home,
@@ -185,7 +186,7 @@ class HomeRuntime:
         clients: tuple[str, ...] = (),
     ) -> Gate:
         """Return the gate of a caller for an owner's vault, or for the home itself."""
-        return Gate(caller, owner, look_up=look_up, ruling=self._ruling, clients=clients)
+        return Gate(caller, owner, look_up=look_up, ruling=self._ruling, clients=clients, spans=self._spans)
 
     def vault_runtime(self, known: "KnownVault", gate: Gate) -> VaultRuntime:
         """Return what the services of one vault use, for one caller."""

@@ -26,8 +26,7 @@ BUILT_IN: dict[str, object] = {
     "lifecycle": {"active_days": -1, "archive_days": -1, "grace_days": 7, "agents": "", "clock_leap_days": 45},
     "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500, "cache_seconds": 45.0},
     "recall": {
-        "limit": 10,
-        "max": 1000,
+        **{"limit": 10, "max": 1000},
         "sources": "memories, sessions, notes",
         **{"rerank": "off", "rerank_head": 30},
         "untrusted": "one",
@@ -126,6 +125,7 @@ BUILT_IN: dict[str, object] = {
     },
     "redaction": {"keep": "off"},
     "log": {"level": "error"},
+    "telemetry": {"spans": "off"},
 }
 
 

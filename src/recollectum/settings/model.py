@@ -352,6 +352,15 @@ class LogSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TelemetrySettings:
+    """What is measured for operators; never content or names, and nothing is sent by Recollectum itself."""
+
+    spans: Literal["off", "on"] = choice(
+        "off", ("on",), "Whether operations and transactions are OpenTelemetry spans; needs the extra `otel`."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Settings:
     """All settings in force."""
 
@@ -386,3 +395,4 @@ class Settings:
     server: ServerSettings = field(default_factory=ServerSettings)
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)

@@ -6,6 +6,7 @@ rounds      periodic work in the daemon
 backup      backup, restore and repair
 move        moves all vaults between files and a database
 readiness   whether a home can serve
+spans       times of operations, for OpenTelemetry
 rekey       new keys for vaults, and a new master key
 doctor      checks of a home and its vaults
 """

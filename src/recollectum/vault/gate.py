@@ -10,6 +10,7 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Denied
 from recollectum.domain.ids import check_text
 from recollectum.domain.records import dataclass
+from recollectum.domain.telemetry.spans import Spans
 from recollectum.policy.access import decide_access
 from recollectum.policy.actions import Action, ActionChoice, ActionWith
 from recollectum.vault.policies import PolicyGate
@@ -67,6 +68,8 @@ class Gate:
     ruling: PolicyGate | None = None
     #: Further names for the caller that rules may use: an agent, an MCP client.
     clients: tuple[str, ...] = ()
+    #: Measures each operation, if the settings ask for it.
+    spans: Spans | None = None
 
     @property
     def own(self) -> bool:
@@ -129,8 +132,7 @@ def operation(
     def declare(method: Method[G, P, R]) -> Method[G, P, R]:
         texts = text_parameters(method)
 
-        @wraps(method)
-        def call(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        def checked(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
             self.gate.check(
                 declared,
                 _first_argument(args, kwargs) if by_session else None,
@@ -138,6 +140,15 @@ def operation(
             )
             _check_texts(texts, args, kwargs)
             return method(self, *args, **kwargs)
+
+        @wraps(method)
+        def call(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            spans = self.gate.spans
+            if spans is None:
+                return checked(self, *args, **kwargs)
+            action = declared.actions_of(lambda: _named_arguments(method, args, kwargs))[0].value
+            with spans.measure(action, {"recollectum.action": action, "recollectum.operation": method.__qualname__}):
+                return checked(self, *args, **kwargs)
 
         call.__dict__["operation"] = declared
         return call

@@ -46,7 +46,7 @@ def examine(
         found += inside
         if all(one.severity is Severity.FINE for one in inside):
             found += _clock(entry.owner, clock_of(entry.owner))
-    return [*found, telemetry()]
+    return [*found, telemetry(settings)]
 
 
 def cannot_open(sentence: str) -> HealthFinding:
@@ -54,8 +54,13 @@ def cannot_open(sentence: str) -> HealthFinding:
     return HealthFinding(topic="home", severity=Severity.PROBLEM, words=sentence)
 
 
-def telemetry() -> HealthFinding:
+def telemetry(settings: Settings | None = None) -> HealthFinding:
     """Return the finding about what is sent elsewhere without being asked for."""
+    if settings and settings.telemetry.spans == "on":
+        words = (
+            "actions and their times are handed to OpenTelemetry, because telemetry.spans is on; no content, no names"
+        )
+        return fine("telemetry", words)
     return fine("telemetry", "none: data is sent only to the models in your settings")
 
 

@@ -74,6 +74,7 @@ def _of_sessions(session: str, folder: str) -> Commands:
         "notes list": ((), (A.NOTE_READ,)),
         "notes sync": ((), (A.NOTE_WRITE,)),
         "notes remove": ((folder,), (A.NOTE_WRITE,)),
+        "daemon hosts take": ((), (A.FILE_FOLLOW, A.NOTE_WRITE, A.TRANSCRIPT_WRITE)),
         "notes global show": ((), (A.NOTE_READ,)),
         "notes global path": ((), (A.NOTE_READ,)),
         "notes global edit": (("be brief",), (A.NOTE_WRITE,)),
@@ -153,7 +154,16 @@ def _of_the_home() -> Commands:
 #: What is about the home, its files and its programs, for the process owner, and about nobody's memory.
 ABOUT_THE_HOME = frozenset(
     {"init", "status", "upgrade", "backup", "restore", "doctor", "repair", "move"}
-    | {"serve", "console", "daemon status", "daemon stop", "daemon run", "mcp install", "bench recall"}
+    | {
+        "serve",
+        "console",
+        "daemon status",
+        "daemon stop",
+        "daemon run",
+        "daemon hosts list",
+        "mcp install",
+        "bench recall",
+    }
     | {f"settings {verb}" for verb in ("show", "get", "set", "unset", "migrate", "path")}
     | {f"credentials {verb}" for verb in ("set", "list", "delete", "accounts", "use", "import", "status")}
     | {f"encryption {verb}" for verb in ("status", "new-code", "recover", "passphrase", "rekey")}

@@ -28,6 +28,7 @@ _FORMS = {
     "lifecycle.agents": ["", "coder=30", "coder=30, scratch=7/0/1"],
     "recall.floor": ["auto", "0", "0.25", "1"],
     "storage.url": ["", "postgresql://service:secret@db.example:5432/memory"],
+    "storage.replica_url": ["", "postgresql://service@standby.example/memory"],
     "storage.migrator_url": ["", "postgresql://migrator@db.example/memory"],
     "recall.sources": ["notes", "sessions,memories", "memories, sessions, notes"],
 }

@@ -220,6 +220,8 @@ def _upkeep() -> Iterator[Attempt]:
     yield Attempt(
         name="notes.add_folder", permission="admin", run=lambda v: _tried(lambda: v.admin.notes.add_folder("/dev/null"))
     )
+    yield Attempt(name="filehosts.find_other", permission="read", run=lambda v: v.admin.file_hosts.find_other())
+    yield Attempt(name="filehosts.take", permission="admin", run=lambda v: v.admin.file_hosts.take())
     yield Attempt(
         name="notes.remove_folder",
         permission="write",

@@ -20,6 +20,7 @@ from recollectum.storage.keystore import KeyStore
 from recollectum.storage.port import Database
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.access.latest_time import LatestTime
+from recollectum.vault.files.file_host import SharedHosts
 from recollectum.vault.gate import Gate, Gated
 from recollectum.vault.idempotency import Idempotency
 from recollectum.vault.intake.intake import Intake
@@ -29,7 +30,18 @@ from recollectum.vault.service import Service, VaultService
 
 #: What services stand on, and what runs a caller's own request once: no rule knows it, the request passes the gate.
 PLUMBING = frozenset(
-    {VaultRuntime, HomeServices, VaultService, Gated, Idempotency, OpenVault, Intake, LatestTime, MarkKeeper}
+    {
+        VaultRuntime,
+        HomeServices,
+        VaultService,
+        Gated,
+        Idempotency,
+        OpenVault,
+        Intake,
+        LatestTime,
+        MarkKeeper,
+        SharedHosts,
+    }
 )
 
 

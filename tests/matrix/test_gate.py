@@ -24,6 +24,7 @@ from recollectum.vault.index import Index
 from recollectum.vault.intake.served import Served
 from recollectum.vault.learnings.service import Learnings
 from recollectum.vault.memories.service import Memories
+from recollectum.vault.notes.file_hosts import FileHosts
 from recollectum.vault.notes.global_notes import GlobalNotesFile
 from recollectum.vault.notes.service import Notes
 from recollectum.vault.purge.receipts import Receipts
@@ -65,6 +66,7 @@ OF_A_VAULT = {
     Index,
     Notes,
     Learnings,
+    FileHosts,
     GlobalNotesFile,
     Transcripts,
     Consolidation,
@@ -173,6 +175,7 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         vault.admin.index,
         vault.admin.notes,
         vault.learnings,
+        vault.admin.file_hosts,
         vault.admin.global_notes,
         vault.admin.transcripts,
         vault.admin.consolidation,

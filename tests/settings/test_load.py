@@ -19,7 +19,7 @@ BUILT_IN: dict[str, object] = {
     "key_file": "",
     "default_user": "",
     "storage": {
-        **{"url": "", "migrator_url": "", "connections": 8, "prepared_statements": "on"},
+        **{"url": "", "replica_url": "", "migrator_url": "", "connections": 8, "prepared_statements": "on"},
         **{"statement_timeout_seconds": 60.0, "remains_days": 30, "busy_timeout_seconds": 10.0, "open_vaults": 256},
         **{"open_vaults_mib": 1024, "readers": 4, "cache_kib": 8192, "reserve_mib": 8},
     },

@@ -292,7 +292,7 @@ export interface Routes {
     query: { owner?: string | null };
     header: Record<string, never>;
     body: QueryMemories;
-    answer: { hits: Array<Hit>; rung: SearchMode; degraded: string | null; held_back: number; calibrated: boolean; nearest: Hit | null; archived: ArchivedMatches };
+    answer: { hits: Array<Hit>; rung: SearchMode; degraded: string | null; held_back: number; calibrated: boolean; replica: boolean; nearest: Hit | null; archived: ArchivedMatches };
   };
 
   "GET /v1/receipts": {

@@ -139,6 +139,8 @@ class Ledger:
     #: How tokens were counted, and whether that is the model's own tokeniser.
     counter: str
     exact: bool
+    #: Whether a replica answered: it may lack the last writes of other processes, and none of this one's.
+    replica: bool = False
 
     @property
     def total(self) -> int:

@@ -181,10 +181,12 @@ class RecallResult(list[Hit]):
         self.nearest = nearest
         #: The archived memories that match; none if the caller may not list them.
         self.archived = archived or ArchivedMatches()
+        #: Whether a replica answered: it may lack the last writes of other processes, and none of this one's.
+        self.replica = False
 
     def with_hits(self, hits: Iterable[Hit], degraded: str | None = None) -> "RecallResult":
         """Return a result with other hits, or with a reason why it is degraded, and all else the same."""
-        return RecallResult(
+        made = RecallResult(
             hits,
             self.rung,
             self.degraded or degraded,
@@ -194,6 +196,8 @@ class RecallResult(list[Hit]):
             nearest=self.nearest,
             archived=self.archived,
         )
+        made.replica = self.replica
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -230,7 +230,7 @@ def render(tx: Tx, query: RecallQuery, arms: Arms, found: Shortlist) -> RecallRe
     degraded = arms.missing
     if query.min_score and not calibrated and hits:
         degraded = degraded or "the scores of this search are not calibrated, so no minimum score was applied"
-    return RecallResult(
+    result = RecallResult(
         hits,
         found.rung,
         degraded,
@@ -239,6 +239,8 @@ def render(tx: Tx, query: RecallQuery, arms: Arms, found: Shortlist) -> RecallRe
         evidence=found.evidence,
         nearest=found.nearest,
     )
+    result.replica = tx.from_replica
+    return result
 
 
 def _choose(

@@ -11,6 +11,9 @@ class StorageSettings:
     """Where the vaults are kept, and how the database is used."""
 
     url: str = database_url("The PostgreSQL database of the vaults; empty keeps them in SQLite files in the home.")
+    replica_url: str = database_url(
+        "A hot standby of the database, which may answer recall and context; empty is none."
+    )
     migrator_url: str = database_url("The address for `recollectum upgrade` on PostgreSQL; empty is `storage.url`.")
     connections: int = number(8, 1, 1000, "Maximum connections of one process to PostgreSQL.")
     prepared_statements: Literal["on", "off"] = choice(

@@ -104,9 +104,9 @@ class CountedCatalog:
         """Return how many bytes this process keeps in memory for the index."""
         return self.uncounted.held_bytes
 
-    def read(self, work: Callable[[Tx], T]) -> T:
+    def read(self, work: Callable[[Tx], T], *, on_replica: bool = False) -> T:
         """Run `work` in one snapshot."""
-        return self.uncounted.read(work)
+        return self.uncounted.read(work, on_replica=on_replica)
 
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
         """Run `work` in one durable transaction, count it, and store the mark."""

@@ -104,6 +104,11 @@ class Tx(Protocol):
         ...
 
     @property
+    def from_replica(self) -> bool:
+        """Return whether a replica answers, which may lack the last writes of other processes."""
+        ...
+
+    @property
     def page_rows(self) -> int:
         """Return how many rows to fetch at once where a whole table is read: more where each page is a round trip."""
         ...
@@ -161,8 +166,12 @@ class Database(Protocol):
         """Return how many bytes this process keeps in memory for the index, besides the caches of the database."""
         ...
 
-    def read(self, work: Callable[[Tx], T]) -> T:
-        """Run `work` in one snapshot."""
+    def read(self, work: Callable[[Tx], T], *, on_replica: bool = False) -> T:
+        """Run `work` in one snapshot, of a replica if there is one that may answer.
+
+        Its snapshot may lack the last writes of other processes, and none that this database has read or written. If it
+        cannot answer, `work` runs again on the primary.
+        """
         ...
 
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:

@@ -348,10 +348,10 @@ class VaultHandle:
         with self._cache.use(self.id, self._opening) as opened:
             return opened.database.held_bytes
 
-    def read(self, work: Callable[[Tx], T]) -> T:
+    def read(self, work: Callable[[Tx], T], *, on_replica: bool = False) -> T:
         """Run `work` in one snapshot."""
         with self._cache.use(self.id, self._opening) as opened:
-            return opened.database.read(work)
+            return opened.database.read(work, on_replica=on_replica)
 
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
         """Run `work` in one durable transaction."""

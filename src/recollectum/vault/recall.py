@@ -107,7 +107,7 @@ def recall(runtime: VaultRuntime, request: RecallRequest) -> RecallResult:
 
 def _answer(runtime: VaultRuntime, query: RecallQuery, arms: Arms) -> tuple[RecallResult, tuple[str, ...]]:
     """Return the answer of one snapshot, and the texts of its head."""
-    return runtime.read(lambda tx, reading: pipeline.recall(tx, reading, query, arms))
+    return runtime.read(lambda tx, reading: pipeline.recall(tx, reading, query, arms), on_replica=True)
 
 
 def _answer_reranked(

@@ -113,8 +113,8 @@ class VaultRuntime:
         with self.vault.use() as opened:
             return opened.vectors.prepare(self.vault, query)
 
-    def read(self, work: Callable[[Tx, ClockReading], T]) -> T:
-        """Run `work` in one snapshot, at the vault's time."""
+    def read(self, work: Callable[[Tx, ClockReading], T], *, on_replica: bool = False) -> T:
+        """Run `work` in one snapshot, at the vault's time; with `on_replica`, of a replica if one may answer."""
         with self.vault.use() as opened:
             clock = opened.clock
 
@@ -122,7 +122,7 @@ class VaultRuntime:
                 reading = clock.reading(tx)
                 return work(tx, reading), clock.crossed(tx, reading)
 
-            value, crossed = opened.database.read(run)
+            value, crossed = opened.database.read(run, on_replica=on_replica)
             if crossed:
                 # A deadline has passed: from now on no clock may say that it has not. A disk that takes no writes must
                 # not make the answer fail.

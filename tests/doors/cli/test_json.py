@@ -60,6 +60,7 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         *(("users link", ["bob", "telegram:42"]), ("users unlink", ["bob", "telegram:42"]), ("users tenants list", [])),
         *(("users tenants set", ["acme"]), ("keys create", []), ("keys list", []), ("keys revoke", [key])),
         *(("keys rotate", [old]), ("daemon run", ["retention"]), ("daemon status", [])),
+        *(("daemon hosts list", []), ("daemon hosts take", [])),
         ("mcp install", ["claude-code", "--yes"]),
         *(("users grants add", ["--to", "eve", "--owner", "ada", "--permission", "read"]), ("users grants list", [])),
         *(("users grants withdraw", [grant]), ("events", []), ("encryption status", []), ("encryption new-code", [])),

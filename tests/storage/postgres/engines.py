@@ -19,7 +19,7 @@ from tests.plugins.postgres import PostgresDatabase
 ANN, BOB = Owner.parse("user:ann"), Owner.parse("user:bob")
 
 
-def engine_of(folder: Path, url: str, **settings: float) -> PostgresEngine:
+def engine_of(folder: Path, url: str, **settings: float | str) -> PostgresEngine:
     """An engine for a new home in a folder."""
     home = Home(folder / "home")
     prepare(home)

@@ -21,6 +21,7 @@ _HITS = {
     "degraded": str | None,
     "held_back": int,
     "calibrated": bool,
+    "replica": bool,
     "nearest": Hit | None,
     "archived": ArchivedMatches,
 }
@@ -59,6 +60,7 @@ def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Re
             "degraded": hits.degraded,
             "held_back": hits.held_back,
             "calibrated": hits.calibrated,
+            "replica": hits.replica,
             "nearest": hits.nearest,
             "archived": hits.archived,
         }

@@ -122,7 +122,8 @@ class VectorSearch:
             return VectorQuery(matrix, asked, model=model), trouble
         # Deleted chunks must not contribute to the feedback.
         fresh = database.read(
-            lambda tx: VectorQuery(matrix, asked, lambda numbers: search.existing(tx, numbers), model=model)
+            lambda tx: VectorQuery(matrix, asked, lambda numbers: search.existing(tx, numbers), model=model),
+            on_replica=True,
         )
         return fresh, trouble
 
@@ -167,7 +168,11 @@ class VectorSearch:
     def _go_on(self, database: Database, configured: Embedder | None) -> _IndexState:
         """Return the state of the index; in the background, rebuild what another version or another model made."""
         due, standing = database.read(
-            lambda tx: (not self._pieces_known and rechunking.is_due(tx), self._once(tx, "standing", _load_index_state))
+            lambda tx: (
+                not self._pieces_known and rechunking.is_due(tx),
+                self._once(tx, "standing", _load_index_state),
+            ),
+            on_replica=True,
         )
         self._pieces_known = not due
         if configured and (standing.current is None or standing.current.identity == configured.identity.text_key()):
@@ -276,7 +281,9 @@ class VectorSearch:
         at, found = self._read.get(identity, (None, None))
         if found is not None and at == seen and not written:
             return found
-        return database.read(lambda tx: self._once(tx, identity, lambda tx: self._current(tx, identity, dimensions)))
+        return database.read(
+            lambda tx: self._once(tx, identity, lambda tx: self._current(tx, identity, dimensions)), on_replica=True
+        )
 
     def _once(self, tx: Tx, what: str, load: Callable[[Tx], T]) -> T:
         """Return the result of `load`, cached until something is written: questions are more frequent than writes."""

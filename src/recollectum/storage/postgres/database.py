@@ -8,10 +8,11 @@ from typing import TypeVar
 import psycopg
 from psycopg import pq
 
-from recollectum.domain.errors import StorageError, WrongKey
+from recollectum.domain.errors import RecollectumError, StorageError, WrongKey
 from recollectum.storage.postgres.commits import StartedWrite, commit, text_of
 from recollectum.storage.postgres.connections.connection import Connected, is_broken, send
 from recollectum.storage.postgres.connections.pool import SharedPool
+from recollectum.storage.postgres.connections.replica import Replica
 from recollectum.storage.postgres.connections.traffic import Kind
 from recollectum.storage.postgres.failures import TRANSLATED, raise_translated
 from recollectum.storage.postgres.scopes import DatabaseScope
@@ -33,9 +34,18 @@ class PostgresDatabase:
     """One vault, or the catalog; see `storage.port.Database`."""
 
     def __init__(
-        self, pool: SharedPool, scope: DatabaseScope, context: TransactionContext, renew: RenewKey | None = None
+        self,
+        pool: SharedPool,
+        scope: DatabaseScope,
+        context: TransactionContext,
+        renew: RenewKey | None = None,
+        replica: Replica | None = None,
     ) -> None:
         self._pool = pool
+        self._replica = replica
+        #: The highest number of changes that was read or written here: a replica must have reached it.
+        self._seen = 0
+        self._noting = threading.Lock()
         self._scope = scope
         #: Replaced when the vault has a new key; transactions that have begun go on with theirs.
         self._context = context
@@ -43,31 +53,58 @@ class PostgresDatabase:
         self._renewing = threading.Lock()
         self._closed = False
         pool.hold()
+        if replica:
+            replica.join()
 
     @property
     def held_bytes(self) -> int:
         """Return how many bytes the tokens of the vault take."""
         return self._context.held_bytes
 
-    def read(self, work: Callable[[PostgresTx], T]) -> T:
-        """Run `work` in one snapshot."""
+    def read(self, work: Callable[[PostgresTx], T], *, on_replica: bool = False) -> T:
+        """Run `work` in one snapshot, of the replica if it may answer and has reached what was seen here."""
+        if on_replica and self._replica and self._replica.may_answer():
+            # It may be gone, stop a read that holds up its replay, or lack a row that the work needs.
+            replica = self._transaction(self._scope.read, "replica", self._replica)
+            with suppress(RecollectumError), replica as (connection, begun):
+                if begun.ntuples and _changes(begun) >= self._seen:
+                    return self._run(work, connection, begun, from_replica=True)
         return self._with_key(lambda: self._read(work))
 
     def _read(self, work: Callable[[PostgresTx], T]) -> T:
-        with self._transaction(self._scope.read, "read") as (connection, begun):
-            done = work(self._tx(connection, begun, writes=False))
-            _end_read(connection)
-            return done
+        with self._transaction(self._scope.read, "read", self._pool) as (connection, begun):
+            return self._run(work, connection, begun)
+
+    def _run(
+        self,
+        work: Callable[[PostgresTx], T],
+        connection: Connected,
+        begun: pq.abc.PGresult,
+        *,
+        from_replica: bool = False,
+    ) -> T:
+        tx = self._tx(connection, begun, writes=False, from_replica=from_replica)
+        self._note_seen(_changes(begun))
+        done = work(tx)
+        _end_read(connection)
+        return done
+
+    def _note_seen(self, changes: int) -> None:
+        if changes > self._seen:
+            with self._noting:
+                self._seen = max(self._seen, changes)
 
     def write(self, work: Callable[[PostgresTx], T], *, frees: bool = False) -> T:  # noqa: ARG002 - there is no reserve
         """Run `work` in one durable transaction."""
         return self._with_key(lambda: self._write(self._scope.write, work, "write"))
 
     def _write(self, opening: bytes, work: Callable[[PostgresTx], T], kind: Kind) -> T:
-        with self._transaction(opening, kind) as (connection, begun):
+        with self._transaction(opening, kind, self._pool) as (connection, begun):
             tx = self._tx(connection, begun, writes=True)
             done = work(tx)
             tx.flush()
+            # Also when nobody knows whether it was stored.
+            self._note_seen(_changes(begun))
             commit(connection, StartedWrite.read(begun, self._scope), self._pool)
             return done
 
@@ -86,6 +123,8 @@ class PostgresDatabase:
         if not self._closed:
             self._closed = True
             self._pool.let_go()
+            if self._replica:
+                self._replica.leave()
 
     def _with_key(self, run: Callable[[], T]) -> T:
         """Run a transaction; begin it again with the new key of the vault, if another process has changed it."""
@@ -107,10 +146,11 @@ class PostgresDatabase:
                     self._context = context.under(sealing)
             return self._context is not context
 
-    def _tx(self, connection: Connected, begun: pq.abc.PGresult, *, writes: bool) -> PostgresTx:
+    def _tx(
+        self, connection: Connected, begun: pq.abc.PGresult, *, writes: bool, from_replica: bool = False
+    ) -> PostgresTx:
         if not begun.ntuples:
             raise StorageError(f"{self._scope.place} no longer exists; it was deleted while it was open")
-        changes, now = int(text_of(begun, 0)), int(text_of(begun, begun.nfields - 2))
         context = self._context
         stored, own = text_of(begun, begun.nfields - 1), context.sealing.mark
         if stored and own and stored != own:
@@ -118,13 +158,16 @@ class PostgresDatabase:
                 f"{self._scope.place} is encrypted under another key than keys.db of this home has; use rows and keys "
                 "of the same time: copy keys.db from the home that changed the key, or restore a later copy of the rows"
             )
-        return PostgresTx(connection, context, TransactionStart(changes, now), writes=writes)
+        start = TransactionStart(_changes(begun), int(text_of(begun, begun.nfields - 2)), from_replica)
+        return PostgresTx(connection, context, start, writes=writes)
 
     @contextmanager
-    def _transaction(self, opening: bytes, kind: Kind) -> "Generator[tuple[Connected, pq.abc.PGresult]]":
+    def _transaction(
+        self, opening: bytes, kind: Kind, server: SharedPool | Replica
+    ) -> "Generator[tuple[Connected, pq.abc.PGresult]]":
         self._check_open()
         counted = self._pool.traffic.transaction(kind, self._scope.family)
-        with counted, self._pool.begun(opening) as (connection, begun):
+        with counted, server.begun(opening) as (connection, begun):
             try:
                 yield connection, begun
             except TRANSLATED as error:
@@ -135,6 +178,11 @@ class PostgresDatabase:
     def _check_open(self) -> None:
         if self._closed:
             raise StorageError(f"{self._scope.place} was closed; open the home again")
+
+
+def _changes(begun: pq.abc.PGresult) -> int:
+    """Return the number of changes that a transaction sees, its own among them if it writes."""
+    return int(text_of(begun, 0))
 
 
 def _end_read(connection: Connected) -> None:

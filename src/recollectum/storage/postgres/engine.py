@@ -1,6 +1,7 @@
 """Keeps the catalog and the vaults of a home in one PostgreSQL database."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -18,6 +19,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.postgres import vault_rows
 from recollectum.storage.postgres.connections.address import read_address
 from recollectum.storage.postgres.connections.pool import PoolOptions, SharedPool
+from recollectum.storage.postgres.connections.replica import PATIENCE, Replica
 from recollectum.storage.postgres.connections.rights import check_server
 from recollectum.storage.postgres.connections.schema_watch import SchemaWatch
 from recollectum.storage.postgres.database import PostgresDatabase, RenewKey
@@ -54,6 +56,7 @@ class PostgresEngine:
             statement_ms=round(settings.statement_timeout_seconds * 1000),
         )
         self.pool = SharedPool(address, options, check_server, SchemaWatch(newer))
+        self._replica = _replica(settings, options) if settings.replica_url else None
         lock_ms = round(settings.busy_timeout_seconds * 1000)
         self._vault_scope = partial(vault_scope, lock_ms=lock_ms, statement_ms=options.statement_ms)
         self._catalog_scope = catalog_scope(address.words, lock_ms=lock_ms, statement_ms=options.statement_ms)
@@ -214,7 +217,7 @@ class PostgresEngine:
 
     def _open(self, scope: DatabaseScope, key: bytes | None = None, renew: RenewKey | None = None) -> PostgresDatabase:
         context = TransactionContext(scope.vault, self._statements[scope.family], values_under(key))
-        return PostgresDatabase(self.pool, scope, context, renew)
+        return PostgresDatabase(self.pool, scope, context, renew, self._replica)
 
     def _in_catalog(self, work: Callable[[Tx], T]) -> T:
         database = self._open(self._catalog_scope)
@@ -240,3 +243,11 @@ class PostgresEngine:
                 f"the schema of {self.pool.place} is newer than this program ({found[-1]}), which cannot copy what it "
                 "does not know; upgrade the program"
             )
+
+
+def _replica(settings: StorageSettings, options: PoolOptions) -> Replica:
+    """Return the replica that may answer reads; nothing is opened yet."""
+    address = read_address(settings.replica_url, "storage.replica_url")
+    limit = min(int(address.options["connect_timeout"]), PATIENCE)
+    quick = replace(address, options={**address.options, "connect_timeout": limit})
+    return Replica(SharedPool(quick, replace(options, wait_seconds=PATIENCE / 2), check_server, SchemaWatch(newer)))

@@ -62,6 +62,7 @@ class TransactionStart(NamedTuple):
 
     changes: int
     now: int
+    from_replica: bool = False
 
 
 class PostgresTx:
@@ -81,6 +82,7 @@ class PostgresTx:
         self._context = context
         self._changes = start.changes
         self._now = start.now
+        self.from_replica = start.from_replica
         self._writes = writes
         self._text: PostgresTextIndex | None = None
 

@@ -59,6 +59,7 @@ class SqliteTx:
     #: A vault is encrypted page by page, below the statements.
     reads_texts = True
     has_seals = True
+    from_replica = False
     #: So few that they take little memory beside what they become, and stay in the processor's cache.
     page_rows = 512
     stand_ins = _NoStandIns()
@@ -130,7 +131,7 @@ class SqliteDatabase:
         """Return how many bytes the lengths of the chunks take."""
         return self._lengths.held_bytes
 
-    def read(self, work: Callable[[Tx], T]) -> T:
+    def read(self, work: Callable[[Tx], T], *, on_replica: bool = False) -> T:  # noqa: ARG002 - a file has none
         """Run `work` in one snapshot."""
         with self._slots:
             # Check after the wait: the database may have been closed in the meantime.

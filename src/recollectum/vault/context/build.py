@@ -151,12 +151,15 @@ def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
     agent = (owner and owner.agent) or DEFAULT_AGENT
     rules = runtime.settings.recall
     loading = _Loading(wanted, asked, budget, split_sources(rules.sources), nearest, parse_floor(rules.floor), agent)
-    loaded, made, at = runtime.read(lambda tx, reading: (*loading.parts(tx, reading), reading.now))
+    loaded, made, at, replica = runtime.read(
+        lambda tx, reading: (*loading.parts(tx, reading), reading.now, tx.from_replica), on_replica=True
+    )
     if made:
         cache_profile(runtime, wanted.agent, made)
     notes, unread = _notes(runtime)
     mark = secrets.token_hex(_MARK_BYTES) if wanted.mark is None else wanted.mark
     made = compile_context(replace(loaded, notes=notes), budget, counter_for(wanted.model), mark=mark)
+    made = replace(made, ledger=replace(made.ledger, replica=replica)) if replica else made
     runtime.note_served(made.whole, at)
     runtime.note_uses(one for part in made.ledger.parts if part.kind is PartKind.MEMORY for one in part.ids)
     return made if unread is None else _with_left_out(made, unread)
@@ -224,7 +227,7 @@ def _load_last_question(runtime: VaultRuntime, session_id: str | None) -> str:
     """Return the person's last message in a session, which the next reply answers."""
     if session_id is None:
         return ""
-    question = runtime.read(lambda tx, _: last_question(tx, get_session(tx, session_id).id))
+    question = runtime.read(lambda tx, _: last_question(tx, get_session(tx, session_id).id), on_replica=True)
     return question[:_MAX_QUESTION]
 
 

@@ -30,14 +30,14 @@ class DatabaseAddress:
     user: str
 
 
-def read_address(url: str) -> DatabaseAddress:
+def read_address(url: str, setting: str = "storage.url") -> DatabaseAddress:
     """Return the parts of an address; raise when it cannot be read."""
     try:
         found = conninfo_to_dict(url)
     except ProgrammingError:
         # The text of the error may quote a part of the password.
         raise SettingsError(
-            "storage.url cannot be read; write postgresql://role:password@host:5432/database, "
+            f"{setting} cannot be read; write postgresql://role:password@host:5432/database, "
             "with special characters of the password as %XX"
         ) from None
     hosts = str(found.get("host") or found.get("hostaddr") or "localhost").split(",")

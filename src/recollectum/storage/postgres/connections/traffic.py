@@ -10,7 +10,8 @@ from recollectum.domain.errors import StorageError
 from recollectum.domain.telemetry.figure import Figure
 from recollectum.domain.telemetry.spans import Spans
 
-Kind = Literal["read", "write", "claim"]
+#: A read of a replica is counted apart.
+Kind = Literal["read", "replica", "write", "claim"]
 #: What became of a write whose COMMIT was not answered.
 Outcome = Literal["stored", "not stored", "undecided"]
 #: The numbers of psycopg's pool that only grow; a pool that is closed takes them with it.

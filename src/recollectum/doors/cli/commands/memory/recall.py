@@ -110,6 +110,7 @@ def _show(run: Run, hits: RecallResult, *, around: bool, explain: bool) -> None:
         "degraded": hits.degraded,
         "held_back": hits.held_back,
         "calibrated": hits.calibrated,
+        "replica": hits.replica,
         "nearest": hits.nearest,
         "archived": hits.archived,
     }

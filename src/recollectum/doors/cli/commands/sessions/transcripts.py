@@ -39,11 +39,8 @@ def list_followed(run: Run) -> None:
     """List the followed paths."""
     with open_user_vault(run) as vault:
         found = vault.admin.transcripts.list()
-        other = vault.admin.file_hosts.find_other()
     rows = [(one.path, one.files, one.agent, one.channel, one.added_at) for one in found]
     answer_rows(run, {"followed": found}, ("place", "files", "agent", "channel", "since"), rows)
-    for line in kept_elsewhere(other):
-        note(line)
     if not found:
         note("nothing is followed; follow a transcript with: recollectum sessions transcripts follow DIR|FILE")
 

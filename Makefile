@@ -17,8 +17,8 @@ demo: $(STAMP)
 # compiling takes a fifth of their time.
 test: export PYTHONDONTWRITEBYTECODE =
 test: check
-	# A browser for the tests of the console, where there is none and this account may install one.
-	$(BIN)/python -m tests.tools.browser
+	# A browser for the tests of the console and a pooler for those of PostgreSQL, where this account may install them.
+	$(BIN)/python -m tests.tools.debian
 	$(BIN)/python -m pytest -n auto
 
 # The tests that start no program, need no network and take no seconds: under a minute on two cores.

@@ -3,7 +3,7 @@
 A test that asks for `engine_settings` gets the settings of a home on each of them. A test in a folder of `BOTH` needs
 no change: it runs once on SQLite and once on PostgreSQL, where each home that it opens gets its own database, whatever
 its settings are. Where several servers are installed such a test meets one of them, always the same, and with
-RECOLLECTUM_TEST_ENGINES=all each of them.
+RECOLLECTUM_TEST_ENGINES=all each of them. Some run once more through a pooler: see `pgbouncer`.
 """
 
 import os
@@ -16,6 +16,7 @@ from zlib import crc32
 
 import pytest
 
+from tests.plugins.pgbouncer import pooled_servers
 from tests.plugins.postgres import PostgresDatabase, available, database_on
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine_settings" in metafunc.fixturenames:
         servers = [f"{_SERVER}{version}" for version in available()]
         # Without encryption the tables are the same: one server is enough.
-        engines = [*_SQLITE, *servers, *(one + _PLAIN for one in servers[-1:])]
+        pooled = (_SERVER + one for one in pooled_servers(metafunc.definition.nodeid, available()))
+        engines = [*_SQLITE, *servers, *(one + _PLAIN for one in servers[-1:]), *pooled]
         metafunc.parametrize("engine_settings", engines, indirect=True)
     place = metafunc.definition.nodeid
     if place.startswith(BOTH) and place not in FILES_ALONE:
@@ -97,9 +99,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def _servers_for(place: str) -> list[str]:
     """The servers that a test runs on."""
     found = [f"{_SERVER}{version}" for version in available()]
+    pooled = [_SERVER + one for one in pooled_servers(place, available())]
     if os.environ.get("RECOLLECTUM_TEST_ENGINES") == "all" or not found:
-        return found
-    return [found[crc32(place.encode()) % len(found)]]
+        return [*found, *pooled]
+    return [found[crc32(place.encode()) % len(found)], *pooled]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -181,4 +184,8 @@ def _open_engine(home: "Home", settings: "StorageSettings", clock: "Clock") -> "
 
     if not settings.url and home.root not in _made:
         _make(home.root)
-    return open_engine(home, replace(settings, url=settings.url or _made[home.root].url()), clock)
+    if settings.url:
+        return open_engine(home, settings, clock)
+    made = _made[home.root]
+    prepared = made.prepared_statements
+    return open_engine(home, replace(settings, url=made.url(), prepared_statements=prepared), clock)

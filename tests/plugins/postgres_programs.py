@@ -80,7 +80,7 @@ def place_of(folder: Path, name: str, version: str) -> tuple[Path, Path, int | N
         place.mkdir(mode=0o755)
     else:
         place.symlink_to(_roomy(folder, name), target_is_directory=True)
-    bin_folder, user = programs()[version], _unprivileged()
+    bin_folder, user = programs()[version], unprivileged()
     if user is not None:
         os.chown(place, user, -1)
         with locked(folder / f"{version}.programs.lock"):
@@ -149,7 +149,7 @@ def run_program(command: list[str | Path], user: int | None, place: Path) -> Non
         raise RuntimeError(f"{command[0]} failed:\n{(place / 'start.log').read_text(encoding='utf-8')}")
 
 
-def _unprivileged() -> int | None:
+def unprivileged() -> int | None:
     """The user that runs a server where this process is root, as PostgreSQL refuses to be."""
     if os.geteuid():
         return None

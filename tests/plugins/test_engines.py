@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.plugins import pgbouncer
 from tests.plugins.engines import BOTH, FILES_ALONE, SQLITE, current_engine
 
 _ROOT = Path(__file__).parents[2]
@@ -16,8 +17,14 @@ def test_an_exception_names_a_test_of_a_folder_that_runs_on_both(place: str) -> 
     assert f"def {name}(" in (_ROOT / file).read_text("utf-8")
 
 
-@pytest.mark.parametrize("folder", BOTH)
-def test_a_folder_that_runs_on_both_has_tests(folder: str) -> None:
+@pytest.mark.parametrize("place", pgbouncer.DIRECT_ALONE)
+def test_an_exception_of_the_pooler_names_a_test(place: str) -> None:
+    file, _, name = place.partition("::")
+    assert f"def {name}(" in (_ROOT / file).read_text("utf-8")
+
+
+@pytest.mark.parametrize("folder", [*BOTH, *pgbouncer.CHOSEN])
+def test_a_folder_that_is_named_has_tests(folder: str) -> None:
     assert (_ROOT / folder).is_file() or list((_ROOT / folder).glob("test_*.py"))
 
 

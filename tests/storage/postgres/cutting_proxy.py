@@ -140,7 +140,7 @@ def proxied(database: PostgresDatabase) -> Generator[tuple[CuttingProxy, str]]:
     """A proxy before the server of a database, and the address of the database behind it."""
     # Short: the path of a socket has at most 107 bytes.
     with TemporaryDirectory(prefix="cut-") as folder:
-        proxy = CuttingProxy(Path(folder), Path(database.server.parameters["host"]) / _FILE)
+        proxy = CuttingProxy(Path(folder), Path(database.parameters["host"]) / _FILE)
         try:
             yield proxy, f"postgresql:///{database.name}?user={APPLICATION_LOGIN}&host={quote(folder)}"
         finally:

@@ -1,10 +1,11 @@
 """Engines on the database of a test, and the servers' side of what they do."""
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, LiteralString, cast
+from typing import Any, Literal, LiteralString, cast
 
 import psycopg
 
@@ -16,6 +17,7 @@ from recollectum.storage.port import Database
 from recollectum.storage.postgres.engine import PostgresEngine
 from tests.plugins.postgres import PostgresDatabase
 
+_PREPARED = "RECOLLECTUM_STORAGE__PREPARED_STATEMENTS"
 ANN, BOB = Owner.parse("user:ann"), Owner.parse("user:bob")
 
 
@@ -23,7 +25,10 @@ def engine_of(folder: Path, url: str, **settings: float | str) -> PostgresEngine
     """An engine for a new home in a folder."""
     home = Home(folder / "home")
     prepare(home)
-    return PostgresEngine(home, replace(StorageSettings(url=url), **settings), system_clock)
+    # Behind a pooler the plugin says so in the environment, as an operator would.
+    prepared: Literal["on", "off"] = "off" if os.environ.get(_PREPARED) == "off" else "on"
+    given = StorageSettings(url=url, prepared_statements=prepared)
+    return PostgresEngine(home, replace(given, **settings), system_clock)
 
 
 @contextmanager

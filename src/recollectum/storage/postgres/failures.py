@@ -32,8 +32,14 @@ Wording = Callable[[str], RecollectumError]
 
 _LOST = "the connection to {} was lost; nothing was written; try again"
 _UNFIT = "the schema of {} does not fit this program; upgrade the program, or the schema with: recollectum upgrade"
+_POOLER = (
+    "{} is behind a pooler that does not pass on prepared statements, such as PgBouncer before 1.21; nothing was "
+    'written; set storage.prepared_statements = "off"'
+)
 #: Not a code of PostgreSQL: none of the hosts is what `target_session_attrs` asks for, as while a standby takes over.
 _NO_PRIMARY = "no primary"
+#: Not a code of PostgreSQL: PgBouncer gives all its refusals one code.
+_POOLER_FULL = "pooler full"
 #: By the code of the error.
 _BY_CODE: dict[str, tuple[type[RecollectumError], str]] = {
     "40P01": (Busy, "two writers of {} waited for each other, and this one was stopped; try again"),
@@ -41,6 +47,10 @@ _BY_CODE: dict[str, tuple[type[RecollectumError], str]] = {
     "55P03": (Busy, "{} was locked by other writers for longer than storage.busy_timeout_seconds; try again"),
     "57014": (Busy, "{} took longer than storage.statement_timeout_seconds; try again, or raise the setting"),
     "53300": (Busy, "{} has no connection left; try again, lower storage.connections, or raise its max_connections"),
+    _POOLER_FULL: (
+        Busy,
+        "the pooler of {} had no connection left within its query_wait_timeout; try again, or raise its pool size",
+    ),
     "53100": (DiskFull, "the disk of {} is full; nothing was written; free some space on the server"),
     "53200": (StorageError, "the server of {} is out of memory; nothing was written; try again later"),
     "25006": (ReadOnly, "{} accepts no writes: it is a standby, or set to read-only; name the primary in storage.url"),
@@ -57,6 +67,8 @@ _BY_CODE: dict[str, tuple[type[RecollectumError], str]] = {
     "57P02": (Unreachable, _LOST),
     "57P03": (Busy, "{} is starting or stopping; try again"),
     "57P05": (Unreachable, _LOST),
+    "26000": (StorageError, _POOLER),
+    "42P05": (StorageError, _POOLER),
     "22021": (InvalidInput, "the given id or name contains a character that no text may hold; correct it"),
     "22P05": (InvalidInput, "the given id or name contains a character that no text may hold; correct it"),
     "22003": (InvalidInput, "the given number has more than 64 bits; give a smaller one"),
@@ -69,6 +81,8 @@ _BY_WORDS = (
     ("too many clients", "53300"),
     ("too many connections", "53300"),
     ("remaining connection slots", "53300"),
+    ("no more connections allowed", "53300"),
+    ("query_wait_timeout", _POOLER_FULL),
     ("is starting up", "57P03"),
     ("is shutting down", "57P03"),
     ("not accepting connections", "57P03"),

@@ -7,6 +7,7 @@ A transaction is begun, committed and rolled back below psycopg's cursors: it co
 does not drop the prepared statements of the connection after a rollback.
 """
 
+import secrets
 from decimal import Decimal
 from typing import Any
 
@@ -23,7 +24,15 @@ Connected = Connection[tuple[Any, ...]]
 FINE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK, pq.ExecStatus.EMPTY_QUERY)
 
 
+#: What PgBouncer says to a client that waited too long for a connection; it closes that client's connection.
+_POOLER_FULL = "query_wait_timeout"
+#: So many that no two connections of a server use the same names.
+_NAME_BITS = 62
 _BOOL, _NUMERIC = 16, 1700
+
+
+class PoolerFull(OperationalError):
+    """A pooler had no connection left for this client; trying again at once would wait as long again."""
 
 
 class _TruthLoader(Loader):
@@ -56,6 +65,9 @@ def configure(connection: Connected) -> None:
     """Prepare a new connection for use."""
     # More than there are statements, each of which may be prepared for a few combinations of types.
     connection.prepared_max = 2000
+    # A pooler may give this client a connection on which another one has prepared statements. psycopg counts the names
+    # of each connection from 0: it would run the other client's statement in the place of its own.
+    connection._prepared._prepared_idx = secrets.randbits(_NAME_BITS)  # pyright: ignore[reportPrivateUsage]
     _register_values(connection)
 
 
@@ -64,9 +76,16 @@ def send(connection: Connected, sql: bytes) -> pq.abc.PGresult:
     answer = connection.pgconn.exec_(sql)
     if answer.status not in FINE:
         if is_broken(connection):
-            raise OperationalError("the connection is lost")
+            raise _of_lost(connection)
         raise error_from_result(answer)
     return answer
+
+
+def _of_lost(connection: Connected) -> OperationalError:
+    # The answer has only the end of the connection; what was said before is with the connection.
+    if _POOLER_FULL.encode() in connection.pgconn.error_message:
+        return PoolerFull(_POOLER_FULL)
+    return OperationalError("the connection is lost")
 
 
 def is_broken(connection: Connected) -> bool:

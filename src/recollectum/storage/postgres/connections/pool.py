@@ -21,6 +21,7 @@ from recollectum.domain.telemetry.figure import Figure
 from recollectum.storage.postgres.connections.address import DatabaseAddress
 from recollectum.storage.postgres.connections.connection import (
     Connected,
+    PoolerFull,
     configure,
     connection_options,
     is_broken,
@@ -130,7 +131,7 @@ class SharedPool:
                 raise
             except psycopg.Error as error:
                 self._put(connection)
-                if not left or not is_broken(connection):
+                if not left or isinstance(error, PoolerFull) or not is_broken(connection):
                     raise_translated(error, self.place)
         raise AssertionError("the last attempt returns or raises")
 

@@ -13,7 +13,8 @@ def upgrade_schema(url: str, clock: Clock, *, dry_run: bool) -> tuple[str, ...]:
     """Run the pending steps as the role of this address; return those that ran, or would run."""
     address = read_address(url)
     try:
-        connection = psycopg.connect(**address.options, autocommit=True)
+        # Nothing is prepared: each step runs once, and a pooler may be in between.
+        connection = psycopg.connect(**address.options, autocommit=True, prepare_threshold=None)
     except psycopg.Error as error:
         raise unreachable(error, address.words) from None
     with connection:

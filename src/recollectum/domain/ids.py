@@ -117,6 +117,8 @@ def is_id(text: str, prefix: str) -> bool:
 
 
 MAX_NAME_LENGTH = 128
+#: An index of PostgreSQL takes 2,700 bytes, of which encryption and the columns beside it need a few.
+MAX_INDEXED_BYTES = 2000
 
 
 _SEPARATORS = frozenset("/\\:")
@@ -130,6 +132,14 @@ _LOOKALIKES = str.maketrans(
     "абвгдеһіјкԛѕмнорстухԝѵԁ" + "αβγεηικνορτυχωϲϳ" + "ıɑɡʀʏᴀᴄᴇᴏᴜᴠᴡᴢ" + "АВЕКМНОРСТУХІЈЅԚԜѴ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ",
     "a6brdehijkqsmhopctyxwvd" + "abyenikvoptuxwcj" + "iagryaceouvwz" + "ABEKMHOPCTYXIJSQWV" + "ABEZHIKMNOPTYXC",
 )
+
+
+def check_indexed(text: str, what: str) -> str:
+    """Return a text by which rows are found; raise when it is too long for an index."""
+    # A character has at most four bytes.
+    if 4 * len(text) > MAX_INDEXED_BYTES and len(text.encode()) > MAX_INDEXED_BYTES:
+        raise InvalidInput(f"{what} of {len(text.encode())} bytes is too long; use at most {MAX_INDEXED_BYTES}")
+    return text
 
 
 def check_name(name: str, what: str) -> str:

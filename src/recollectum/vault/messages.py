@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.hit import SourceKind
+from recollectum.domain.ids import check_indexed
 from recollectum.domain.message import Message, Role
 from recollectum.domain.notice import Notice, total
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
@@ -101,6 +102,7 @@ def _is_by_tool(message: Message, name: str) -> bool:
 
 def begin_session(tx: Tx, key: SessionKey, reading: ClockReading, runtime: VaultRuntime) -> Session:
     """Start a session under a key, and record the event."""
+    check_indexed(str(key), "a session key")
     session = Session(id=runtime.ids("ses"), key=key, created_at=reading.now, updated_at=reading.now)
     sessions.insert(tx, session)
     events.add(tx, EventType.OPENED, "session", session.id, at=reading.now, actor=runtime.actor)

@@ -32,6 +32,8 @@ class CuttingProxy:
         self.frames = 0
         #: How many messages went each way.
         self.passed: dict[Direction, int] = {"there": 0, "back": 0}
+        #: Every statement that a client sent.
+        self.statements: set[str] = set()
         #: Whether the cut that was asked for has been made.
         self.has_cut = False
         #: Changes a message that the server sent.
@@ -110,11 +112,20 @@ class CuttingProxy:
         """Whether a message is passed on, and whether the connection is cut then."""
         with self._lock:
             self.passed[direction] += 1
+            if direction == "there":
+                self._note(message)
             if self._cut is None or self._cut[0] != direction or not self._cut[1](message):
                 return True, False
             after = self._cut[2]
             self._cut, self.has_cut = None, True
             return after, True
+
+    def _note(self, message: bytes) -> None:
+        """Keep the text of a statement: a query, or what follows the name in a message that prepares one."""
+        if message[:1] == b"Q":
+            self.statements.add(message[5:-1].decode())
+        elif message[:1] == b"P":
+            self.statements.add(message[5:].split(b"\0")[1].decode())
 
     def _count(self, client: socket.socket, data: bytes, *, bare: bool) -> None:
         if bare or client in self._waiting:

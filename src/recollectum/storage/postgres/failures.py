@@ -21,6 +21,7 @@ from recollectum.domain.errors import (
     StorageError,
     Unreachable,
 )
+from recollectum.storage.tables.parameters import HALF_A_CHARACTER, NO_TEXT
 from recollectum.storage.tables.row_decoding import UNDECODABLE, is_in_row_decoder
 
 #: What psycopg raises, and what Python raises for values that it cannot pass on.
@@ -69,8 +70,9 @@ _BY_CODE: dict[str, tuple[type[RecollectumError], str]] = {
     "57P05": (Unreachable, _LOST),
     "26000": (StorageError, _POOLER),
     "42P05": (StorageError, _POOLER),
-    "22021": (InvalidInput, "the given id or name contains a character that no text may hold; correct it"),
-    "22P05": (InvalidInput, "the given id or name contains a character that no text may hold; correct it"),
+    "22021": (InvalidInput, NO_TEXT),
+    "22P05": (InvalidInput, NO_TEXT),
+    "54000": (InvalidInput, "the given id, name or path is too long for an index of {}; give a shorter one"),
     "22003": (InvalidInput, "the given number has more than 64 bits; give a smaller one"),
 }
 #: A connection that fails has no code; libpq gives words, which begin with those of the server.
@@ -112,7 +114,7 @@ def translate(error: Exception, place: str) -> RecollectumError:
         case UnicodeDecodeError():
             return Damaged(f"{place} is damaged: a text in it is not valid text; restore a backup of it")
         case UnicodeEncodeError():
-            return InvalidInput("the given id or name is not valid text: it contains half of a character; correct it")
+            return InvalidInput(HALF_A_CHARACTER)
         case OverflowError():
             return InvalidInput("the given number has more than 64 bits; give a smaller one")
         case PoolTimeout():

@@ -11,6 +11,7 @@ from recollectum.storage.port import Params, Row, StandIns, TextIndex
 from recollectum.storage.postgres.connections.connection import Connected
 from recollectum.storage.postgres.sealing import PlainValues
 from recollectum.storage.postgres.statements import Statement, Statements
+from recollectum.storage.tables.parameters import check_params
 from recollectum.storage.times import moment
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class PostgresTx:
         return self._context.sealing
 
     def _execute(self, sql: str, params: Params) -> "tuple[Statement, Cursor[Row]]":
+        check_params(params)
         statement = self._context.statements.find(self._connection, sql)
         values = statement.values(params, self._context.sealing)
         return statement, self._cursor.execute(statement.sent, values, binary=True)

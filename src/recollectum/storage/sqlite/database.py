@@ -20,6 +20,7 @@ from recollectum.storage.sqlite.full_text.posting_reader import create_vocabular
 from recollectum.storage.sqlite.full_text.text_index import SqliteTextIndex
 from recollectum.storage.sqlite.group_commit import GroupCommitWriter
 from recollectum.storage.sqlite.seal_triggers import install_triggers
+from recollectum.storage.tables.parameters import check_params
 
 T = TypeVar("T")
 
@@ -90,10 +91,12 @@ class SqliteTx:
 
     def rows(self, sql: str, params: Params) -> list[Row]:
         """Run a statement, and return its rows."""
+        check_params(params)
         return self._connection.execute(to_sqlite(sql), params).fetchall()
 
     def run(self, sql: str, params: Params) -> int:
         """Run a statement, and return the number of changed rows."""
+        check_params(params)
         self._connection.execute(to_sqlite(sql), params)
         return self._connection.changes()
 

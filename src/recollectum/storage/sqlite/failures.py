@@ -17,6 +17,7 @@ from recollectum.domain.errors import (
     StorageError,
     WrongKey,
 )
+from recollectum.storage.tables.parameters import HALF_A_CHARACTER
 from recollectum.storage.tables.row_decoding import UNDECODABLE, is_in_row_decoder
 
 # SQLite needs a little room beside the file even to read it.
@@ -73,7 +74,7 @@ def _not_a_value(error: UnicodeError | OverflowError, path: Path) -> Recollectum
         return Damaged(f"{path} is damaged: a text in it is not valid text; restore a backup of it")
     if isinstance(error, OverflowError):
         return InvalidInput("the given number has more than 64 bits; give a smaller one")
-    return InvalidInput("the given id or name is not valid text: it contains half of a character; correct it")
+    return InvalidInput(HALF_A_CHARACTER)
 
 
 def _unreadable(error: apsw.Error, path: Path, *, encrypted: bool) -> RecollectumError:

@@ -7,5 +7,6 @@ erasure       purges, their ledger and receipts
 trail         audit events, undo, quarantine and checksums
 catalog       people, vaults, keys and upkeep of the whole home
 folding       names as the tables compare them
+parameters    refuses texts that not every engine can store or compare
 row_decoding  tells an error of a damaged row from any other
 """

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput
-from recollectum.domain.ids import parse_enum
+from recollectum.domain.ids import check_indexed, parse_enum
 from recollectum.domain.memory import Kind, check_key
 from recollectum.domain.message import Content, Json, Message, Part, ToolCall, text_of
 from recollectum.domain.notice import Notice
@@ -145,6 +145,7 @@ class Intake:
 
         Text that is `foreign` is not trusted.
         """
+        check_indexed(message.id, "a message id")
         own = self._echoes.message(message)
         if own is None:
             return None
@@ -212,6 +213,10 @@ class Intake:
     def _message(self, message: Message, trust: Trust, tokens: int | None) -> Message:
         """Return the message without secrets, with its notice; its tokens are estimated unless they are known."""
         begun = self.tally.mark()
+        if message.native_id:
+            check_indexed(message.native_id, "native_id")
+        if message.speaker:
+            check_indexed(message.speaker, "speaker")
         content = self._content(message.content)
         text = text_of(content)
         self.tally.measure(text)

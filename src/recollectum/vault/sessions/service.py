@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
+from recollectum.domain.ids import check_indexed
 from recollectum.domain.message import Message
 from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.page import Page, cut_page
@@ -147,7 +148,8 @@ class Sessions(VaultService):
         A `foreign` conversation is not the person's own: none of it is trusted. Several conversations imported together
         share an `import_id`, and can be undone together.
         """
-        named = import_id or self._runtime.ids("imp")
+        named = check_indexed(import_id or self._runtime.ids("imp"), "import_id")
+        check_indexed(session.id, "a session id")
 
         def change(
             tx: Tx, reading: ClockReading, admitted: AdmittedSession, said: list[AdmittedMessage]
@@ -218,6 +220,7 @@ class Sessions(VaultService):
             max((message.position for message in counted), default=0),
             sum(message.token_estimate for message in counted),
         ).session
+        check_indexed(str(whole.key), "a session key")
         sessions.insert(tx, whole)
         for message in counted:
             if message.session_id != whole.id or message.position < 1:

@@ -66,7 +66,7 @@ def configure(connection: Connected) -> None:
     # More than there are statements, each of which may be prepared for a few combinations of types.
     connection.prepared_max = 2000
     # A pooler may give this client a connection on which another one has prepared statements. psycopg counts the names
-    # of each connection from 0: it would run the other client's statement in the place of its own.
+    # of each connection from 0: without this it could run a statement of the other client.
     connection._prepared._prepared_idx = secrets.randbits(_NAME_BITS)  # pyright: ignore[reportPrivateUsage]
     _register_values(connection)
 

@@ -9,6 +9,7 @@ from recollectum.domain.page import LAST_NUMBER
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Params, Tx
 from recollectum.storage.tables.content.memories import COLUMNS, from_row
+from recollectum.storage.tables.parameters import check_compared
 from recollectum.storage.times import micros
 
 _EVERY_KIND = tuple(Kind)
@@ -115,6 +116,7 @@ def page(
     if key_prefix is None:
         recent = _recent(tx, limit, values) if state is State.ACTIVE and kind is None else None
         return _load(tx, newest(state, kinds), values) if recent is None else recent
+    check_compared(key_prefix)
     if not tx.reads_texts:
         return _of_prefix(tx, key_prefix, kind, limit, values)
     bounds = {"prefix": key_prefix, "beyond": key_prefix + _AFTER_KEYS}

@@ -7,6 +7,7 @@ from functools import lru_cache
 from recollectum.domain.page import AFTER_IDS
 from recollectum.domain.session import Session, SessionKey, SessionKind
 from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.tables.parameters import check_compared
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
 _COLUMNS = """id, key, created_at, updated_at, ended_at, title, summary, project, imported,
@@ -110,6 +111,7 @@ def page(tx: Tx, *, before: str | None, prefix: str | None, limit: int) -> list[
     values = {"before": before or AFTER_IDS, "limit": limit}
     if prefix is None:
         return [_from_row(row) for row in tx.rows(_PAGE, values)]
+    check_compared(prefix)
     if not tx.reads_texts:
         return _page_of_prefix(tx, before or AFTER_IDS, prefix, limit)
     bounds = {"prefix": prefix, "beyond": prefix + _LAST_CHARACTER}

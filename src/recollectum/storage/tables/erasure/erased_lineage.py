@@ -1,11 +1,11 @@
 """Selects the rows that a purge covers: the named ones and everything derived from them."""
 
-import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.learning import learnings
+from recollectum.storage.tables.parameters import listed
 from recollectum.storage.times import micros
 
 _GIVEN = "(SELECT value FROM texts(:ids))"
@@ -146,9 +146,9 @@ def all_ids(tx: Tx) -> dict[str, list[str]]:
 
 def counts(tx: Tx, ids: Collection[str]) -> dict[str, int]:
     """Return how many rows of each table these ids delete."""
-    listed = json.dumps(sorted(ids))
+    every = listed(sorted(ids))
     # Folders go by their names, which are among the ids.
-    given = {"ids": listed, "names": listed}
+    given = {"ids": every, "names": every}
     found = {table: tx.rows(sql, given)[0][0] for table, sql in _COUNTS.items()}
     return {**found, "learning_lines": learnings.count_lines(tx, ids)}
 
@@ -164,4 +164,4 @@ def state(tx: Tx) -> tuple[int, ...]:
 
 
 def _ids(tx: Tx, sql: str, given: Collection[str]) -> set[str]:
-    return {row[0] for row in tx.rows(sql, {"ids": json.dumps(sorted(given))})} if given else set()
+    return {row[0] for row in tx.rows(sql, {"ids": listed(sorted(given))})} if given else set()

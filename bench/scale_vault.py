@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psycopg
 
+from bench import scale_peers
 from bench.scale_bare import Sent, bare_client, index_reads, recorded
 from bench.scale_rows import BareRows
 from bench.scale_table import (
@@ -51,6 +52,7 @@ def measure(folder: Path, database: PostgresDatabase, size: int, rounds: int) ->
         analyse(database)
         yield _bytes(rows, folder, size)
         yield _warm(files.vault(_OWNER), server.vault(_OWNER), database, questions, rounds, size)
+        yield from scale_peers.measure(server.vault(_OWNER), database, texts, questions, rounds)
         yield from _writes(server.vault(_OWNER), rows, rounds)
     yield from _cold(folder / "cold", texts, questions, rounds)
     yield from _sealing(folder / "sealing", texts[:_SEALED], questions, rounds)
@@ -65,7 +67,7 @@ def _bulk(folder: Path, texts: Sequence[str], rounds: int) -> Ratio:
         server = stack.enter_context(opened(folder, {"storage.url": database.url()}))
         rows = BareRows(database.administrator_url)
         stack.callback(rows.close)
-        for number in range(max(2, rounds // 3)):
+        for number in range(max(2, rounds // 2)):
             vault = server.vault(f"user:person{number}")
             vault.memories.save("The vault is open.")
             ours.append(timed(lambda vault=vault: vault.memories.save_many([Draft(content=one) for one in texts])))

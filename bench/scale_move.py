@@ -1,0 +1,46 @@
+"""Measures how fast a vault moves from a file to PostgreSQL, against inserting the same rows with psycopg alone."""
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import closing, redirect_stderr, redirect_stdout
+from functools import partial
+from pathlib import Path
+
+from bench.scale_rows import BareRows
+from bench.scale_table import Ratio, analyse, filled, made_texts, opened, switch_sync_on, timed, typical
+from recollectum.doors.cli.entry import main as command_line
+from tests.plugins.postgres import PostgresDatabase, available, database_on
+
+_OWNER = "user:alice"
+
+
+def measure(folder: Path, size: int, rounds: int) -> Iterator[Ratio]:
+    """Yield the time of a whole move of an encrypted vault, and its rows in a second."""
+    ours: list[float] = []
+    floors: list[float] = []
+    texts, count = made_texts(size), 0
+    for number in range(rounds):
+        home = folder / str(number)
+        with opened(home, {"encryption": "auto"}) as files:
+            filled(files.vault(_OWNER), texts)
+        with database_on(available()[-1]) as database, closing(BareRows(database.administrator_url)) as rows:
+            switch_sync_on(database)
+            ours.append(timed(partial(_move, home, database)))
+            analyse(database)
+            moved = rows.of_vault(1)
+            count = sum(map(len, moved.values()))
+            floors.append(timed(partial(rows.insert_all, moved)))
+    yield Ratio(f"move of {size:,} memories, ms", typical(ours), typical(floors), 2)
+    yield Ratio("rows of a move in a millisecond", count / typical(ours), count / typical(floors), None)
+
+
+def _move(home: Path, database: PostgresDatabase) -> None:
+    _run(["move", "--to", database.url(), "--home", str(home)])
+
+
+def _run(line: Sequence[str]) -> None:
+    heard = io.StringIO()
+    with redirect_stdout(heard), redirect_stderr(heard):
+        code = command_line(line)
+    if code:
+        raise SystemExit(f"python -m bench scale: recollectum {line[0]} failed: {heard.getvalue()}")

@@ -95,6 +95,7 @@ class VaultCopies:
             "FROM recollectum_catalog.vaults v JOIN recollectum_catalog.vault_state s ON s.vault_id = v.id "
             "WHERE v.id LIKE 'copy%'"
         )
+        self._run("ANALYZE")
 
     def _run(self, statement: str) -> list[tuple[Any, ...]]:
         cursor = self._connection.execute(cast("LiteralString", statement))

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import LiteralString, cast
 
 import psycopg
+import pytest
 
 from recollectum.storage.engine import VAULT
 from recollectum.storage.postgres.dialect import to_postgres
@@ -46,13 +47,13 @@ def test_postgresql_reads_every_statement(postgres: PostgresDatabase) -> None:
     assert not (wrong := {name: fault for name, fault in found.items() if name not in ELSEWHERE}), wrong
 
 
-#: One vault of 20,000 rows a table, and 100 of 40. The triggers are left out: rows are all that a plan needs.
+#: One vault of 20,000 rows a table, and others with a few. The triggers are left out: rows are all that a plan needs.
 _FILL = """
     SET session_replication_role = replica;
     SET search_path = recollectum;
     CREATE TEMP TABLE places AS
         SELECT 1 AS vault, n FROM generate_series(1, 20000) AS n
-        UNION ALL SELECT v, n FROM generate_series(2, 101) AS v, generate_series(1, 40) AS n;
+        UNION ALL SELECT v, n FROM generate_series(2, {last}) AS v, generate_series(1, {each}) AS n;
     INSERT INTO sessions (vault, id, key, created_at, updated_at, imported, message_count, token_estimate)
         SELECT vault, 's' || n, sha256(('k' || n)::bytea), n, n, 0, 20, 100 FROM places WHERE n % 20 = 0;
     INSERT INTO messages (vault, number, id, session_id, position, role, created_at, text, token_estimate, trust,
@@ -100,8 +101,11 @@ OFTEN = (
     "content.memories._BY_KEY",
     "content.memories._BY_ID",
     "content.memories._BY_IDS",
+    "content.memories._KNOWN_MARKS",
+    "content.memories._KNOWN_KEYS",
     "content.memories._UPDATE",
     "content.messages._BY_ID",
+    "content.messages._KNOWN_IDS",
     "content.messages._LATEST",
     "content.messages._FROM",
     "content.messages._LAST_NUMBER",
@@ -137,9 +141,13 @@ def _reads_all(plan: list[str]) -> bool:
     return False
 
 
-def test_what_is_asked_often_goes_by_an_index_under_row_level_security(postgres: PostgresDatabase) -> None:
+@pytest.mark.parametrize(("others", "each"), [(100, 40), (2_000, 4)])
+def test_what_is_asked_often_goes_by_an_index_under_row_level_security(
+    postgres: PostgresDatabase, others: int, each: int
+) -> None:
+    """One plan serves every vault: also the largest, whose rows are most of a table, beside many small ones."""
     with psycopg.connect(postgres.administrator_url, autocommit=True) as administrator:
-        administrator.execute(_FILL)
+        administrator.execute(cast("LiteralString", _FILL.format(last=others + 1, each=each)))
     known = dict(statements())
     scans: list[str] = []
     with psycopg.connect(postgres.url(), autocommit=True) as connection:

@@ -17,6 +17,9 @@ PLANNING = {
     "enable_mergejoin": "off",
     "random_page_cost": "1.1",
 }
+#: The statements of the catalog that read many rows read those of all vaults: lists that are matched row by row would
+#: take the square of their number.
+CATALOG_PLANNING = {**PLANNING, "enable_hashjoin": "on", "enable_mergejoin": "on"}
 #: How many marks of writes are kept: so many others may write before one that lost its connection asks for its own.
 KEPT_MARKS = 32
 #: A number that no other write has, also not one after a crash that takes the same transaction number again.
@@ -91,8 +94,9 @@ def catalog_scope(place: str, *, lock_ms: int, statement_ms: int) -> DatabaseSco
 
 
 def _limits(family: str, vault: str, lock_ms: int, statement_ms: int) -> str:
+    planning = PLANNING if family == VAULT else CATALOG_PLANNING
     return (
         f"SET LOCAL search_path = {PATHS[family]}; SET LOCAL recollectum.vault = '{vault}'; "
         f"SET LOCAL lock_timeout = {lock_ms:d}; SET LOCAL statement_timeout = {statement_ms:d}; "
-        + "; ".join(f"SET LOCAL {name} = {value}" for name, value in PLANNING.items())
+        + "; ".join(f"SET LOCAL {name} = {value}" for name, value in planning.items())
     )

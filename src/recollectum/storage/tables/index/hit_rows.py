@@ -7,7 +7,7 @@ from typing import NamedTuple
 from recollectum.domain.trust import Trust
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.tables.index.search import to_json_list
-from recollectum.storage.tables.index.search_filters import FILTERED, ROWS
+from recollectum.storage.tables.index.search_filters import FILTERED, SOURCES
 
 _DETAILS = """
     SELECT chunks.number,
@@ -55,11 +55,11 @@ _BESIDE_FILTERED = f"""
          INNER JOIN messages AS other ON other.session_id = hit.session_id
                AND other.position IN (hit.position - 1, hit.position + 1)),
     shown AS MATERIALIZED (
-        SELECT near.wanted, near.place, beside.number
+        SELECT near.wanted, near.place, beside.*
           FROM near INNER JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = near.number)
-    SELECT shown.wanted, messages.position - shown.place, messages.id, messages.position,
+    SELECT chunks.wanted, messages.position - chunks.place, messages.id, messages.position,
            messages.speaker, messages.trust, messages.text, messages.role
-      FROM shown {ROWS.format(numbers="shown.number")}
+      FROM shown AS chunks {SOURCES}
      WHERE {FILTERED}
 """  # noqa: S608
 # The message itself; for a memory, the message it was said in and every message it cites.

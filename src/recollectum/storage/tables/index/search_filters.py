@@ -40,13 +40,16 @@ _SERVED = f"""
     OR (notes.number IS NOT NULL AND CAST(:kind AS TEXT) IS NULL AND CAST(:session_id AS TEXT) IS NULL
         AND CAST(:speaker AS BLOB) IS NULL AND CAST(:sessions AS TEXT) IS NULL)
 """  # noqa: S608  (constants of this file)
-ROWS = """
-     INNER JOIN chunks ON chunks.number = {numbers}
+#: The rows that a chunk was cut from.
+SOURCES = """
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
       LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
       LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
       LEFT JOIN sessions ON sessions.id = messages.session_id
 """
+#: The chunks with some numbers, and what they were cut from.
+ROWS = f"""
+     INNER JOIN chunks ON chunks.number = {{numbers}} {SOURCES}"""
 #: The person chose the folder of a note, so its content counts as the person's own.
 TRUST = """
      CASE WHEN sessions.imported = 1 AND messages.trust <> 'unknown' THEN 'imported'

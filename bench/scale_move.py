@@ -6,8 +6,9 @@ from contextlib import closing, redirect_stderr, redirect_stdout
 from functools import partial
 from pathlib import Path
 
+from bench.scale_clock import Spent, timed, typical
 from bench.scale_rows import BareRows
-from bench.scale_table import Ratio, analyse, filled, made_texts, opened, switch_sync_on, timed, typical
+from bench.scale_table import Ratio, analyse, filled, made_texts, opened, switch_sync_on
 from recollectum.doors.cli.entry import main as command_line
 from tests.plugins.postgres import PostgresDatabase, available, database_on
 
@@ -16,8 +17,8 @@ _OWNER = "user:alice"
 
 def measure(folder: Path, size: int, rounds: int) -> Iterator[Ratio]:
     """Yield the time of a whole move of an encrypted vault, and its rows in a second."""
-    ours: list[float] = []
-    floors: list[float] = []
+    ours: list[Spent] = []
+    floors: list[Spent] = []
     texts, count = made_texts(size), 0
     for number in range(rounds):
         home = folder / str(number)
@@ -30,8 +31,9 @@ def measure(folder: Path, size: int, rounds: int) -> Iterator[Ratio]:
             moved = rows.of_vault(1)
             count = sum(map(len, moved.values()))
             floors.append(timed(partial(rows.insert_all, moved)))
-    yield Ratio(f"move of {size:,} memories, ms", typical(ours), typical(floors), 2)
-    yield Ratio("rows of a move in a millisecond", count / typical(ours), count / typical(floors), None)
+    moved_in, inserted_in = typical(ours), typical(floors)
+    yield Ratio.of(f"move of {size:,} memories", moved_in, inserted_in, 2)
+    yield Ratio("rows of a move in a millisecond", count / moved_in.wall, count / inserted_in.wall, None)
 
 
 def _move(home: Path, database: PostgresDatabase) -> None:

@@ -7,7 +7,8 @@ from typing import Any, LiteralString, cast
 
 import psycopg
 
-from bench.scale_table import DIMENSIONS, Ratio, compared
+from bench.scale_clock import compared
+from bench.scale_table import DIMENSIONS, Ratio
 from recollectum.domain.models.embedder import Purpose
 from recollectum.recall.vectors.quantisation import dequantise, unpack_rows
 from recollectum.testing import ScriptedEmbedder
@@ -38,8 +39,8 @@ def measure(
             work()
         found = compared(rounds, works)
     for name in asked:
-        ours, theirs = found["ours"] / len(questions), found[name] / len(questions)
-        yield Ratio(f"a whole recall beside {name}, {len(texts):,} chunks, ms", ours, theirs, None)
+        ours, theirs = found["ours"].divided(len(questions)), found[name].divided(len(questions))
+        yield Ratio.of(f"a whole recall beside {name}, {len(texts):,} chunks", ours, theirs, None)
 
 
 class _Peers:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.http_load import Plan
-from bench.scale_table import Ratio, analyse, made_questions, made_texts, opened, switch_sync_on, typical
+from bench.scale_table import Ratio, analyse, made_questions, made_texts, opened, switch_sync_on
 from bench.sizes import sized
 from recollectum.vault.intake.draft import Draft
 from tests.plugins.postgres import PostgresDatabase, available, database_on
@@ -57,7 +57,7 @@ def measure(folder: Path, clients: int, seconds: float, rounds: int) -> Iterator
                     servers = [stack.enter_context(_server(folder / str(place), database)) for place in range(count)]
                     _load(servers, secrets, 1.0, 2 * number)
                     found.append(_load(servers, secrets, seconds, 2 * number + 1))
-    cpu = {name: typical([run.cpu_ms for run in found]) for name, found in runs.items()}
+    cpu = {name: min(run.cpu_ms for run in found) for name, found in runs.items()}
     yield Ratio(f"processor time of a request, {_MANY} servers against one, ms", cpu[_MANY], cpu[1], 1.1)
     pause = {name: 1000 / max(run.per_second for run in found) for name, found in runs.items()}
     yield Ratio(f"ms between requests, {_MANY} servers against one", pause[_MANY], pause[1], None)

@@ -1,13 +1,13 @@
-"""Prints what a benchmark of PostgreSQL found as lines of one table, and gives its parts texts, homes and times."""
+"""Prints what a benchmark of PostgreSQL found as lines of one table, and gives its parts texts and homes."""
 
 import random
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 
+from bench.scale_clock import Spent, watch
 from recollectum import Recollectum
 from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.intake.draft import Draft
@@ -20,7 +20,7 @@ _SYLLABLES = [first + last for first in "bdfgklmnprst" for last in ("a", "e", "i
 #: Words of two and three syllables, the same in every run.
 _VOCABULARY = ["".join(random.Random(number).choices(_SYLLABLES, k=2 + number % 2)) for number in range(5_000)]
 _WEIGHTS = [1 / (number + 1) for number in range(len(_VOCABULARY))]
-HEAD = "| what | ours | floor | ratio | at most | kept |\n|---|--:|--:|--:|--:|---|"
+HEAD = "| what | ours | floor | ratio | processor time | at most | kept |\n|---|--:|--:|--:|--:|--:|---|"
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,21 @@ class Ratio:
     ours: float
     floor: float
     most: float | None
+    #: The ratio of the processor times.
+    cpu: float | None = None
+
+    @classmethod
+    def of(cls, what: str, ours: Spent, floor: Spent, most: float | None) -> "Ratio":
+        """Return the line of two works."""
+        return cls(f"{what}, ms", ours.wall, floor.wall, most, ours.cpu / floor.cpu)
 
     def __str__(self) -> str:
         """The line."""
         ratio = self.ours / self.floor
         verdict = "" if self.most is None else "yes" if ratio <= self.most else "no"
+        cpu = "" if self.cpu is None else f"{self.cpu:.2f}"
         most = "" if self.most is None else self.most
-        return f"| {self.what} | {self.ours:,.2f} | {self.floor:,.2f} | {ratio:.2f} | {most} | {verdict} |"
+        return f"| {self.what} | {self.ours:,.2f} | {self.floor:,.2f} | {ratio:.2f} | {cpu} | {most} | {verdict} |"
 
 
 def made_texts(count: int, seed: int = 5) -> list[str]:
@@ -65,29 +73,9 @@ def filled(vault: Vault, texts: Sequence[str]) -> None:
     vault.admin.index.update()
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Return the milliseconds that a work takes."""
-    begun = time.perf_counter()
-    work()
-    return (time.perf_counter() - begun) * 1000
-
-
-def typical(times: Sequence[float]) -> float:
-    """Return the time that a quarter of the rounds stay below: other work on the machine only adds to the others."""
-    return sorted(times)[len(times) // 4]
-
-
-def compared(rounds: int, works: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """Return the typical milliseconds of each work; they take turns, so that all meet the same noise."""
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(rounds):
-        for name, work in works.items():
-            times[name].append(timed(work))
-    return {name: typical(found) for name, found in times.items()}
-
-
 def switch_sync_on(database: PostgresDatabase) -> None:
-    """Switch on what a test server has off: a commit is durable."""
+    """Switch on what a test server has off: a commit is durable. Also count the server's processor time from now on."""
+    watch(database)
     with psycopg.connect(database.administrator_url, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET fsync = on")
         connection.execute("SELECT pg_reload_conf()")

@@ -1,6 +1,5 @@
 """Compares one vault on PostgreSQL with the same vault on SQLite, and with the same rows read and written bare."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -10,18 +9,9 @@ import psycopg
 
 from bench import scale_peers
 from bench.scale_bare import Sent, bare_client, index_reads, recorded
+from bench.scale_clock import Spent, compared, timed, timed_result, typical
 from bench.scale_rows import BareRows
-from bench.scale_table import (
-    Ratio,
-    analyse,
-    compared,
-    filled,
-    made_questions,
-    made_texts,
-    opened,
-    timed,
-    typical,
-)
+from bench.scale_table import Ratio, analyse, filled, made_questions, made_texts, opened
 from recollectum.storage.postgres.sealing import SealedValues
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
@@ -60,8 +50,8 @@ def measure(folder: Path, database: PostgresDatabase, size: int, rounds: int) ->
 
 def _bulk(folder: Path, texts: Sequence[str], rounds: int) -> Ratio:
     """Compare one call that saves many memories with one `INSERT … SELECT unnest` for each table of its rows."""
-    ours: list[float] = []
-    floors: list[float] = []
+    ours: list[Spent] = []
+    floors: list[Spent] = []
     with ExitStack() as stack:
         database = stack.enter_context(database_on(available()[-1]))
         server = stack.enter_context(opened(folder, {"storage.url": database.url()}))
@@ -74,7 +64,7 @@ def _bulk(folder: Path, texts: Sequence[str], rounds: int) -> Ratio:
             written = rows.last_written("memories")
             floors.append(timed(partial(rows.insert_all, written)))
             analyse(database)
-    return Ratio(f"bulk add of {len(texts):,} memories, ms", typical(ours[1:]), typical(floors[1:]), 2)
+    return Ratio.of(f"bulk add of {len(texts):,} memories", typical(ours[1:]), typical(floors[1:]), 2)
 
 
 def _warm(
@@ -95,9 +85,10 @@ def _warm(
                 "bare": lambda: bare.send(sent),
             },
         )
+    files_and_bare = Spent(found["files"].wall + found["bare"].wall, found["files"].cpu + found["bare"].cpu)
     count = len(questions)
-    floor = (found["files"] + found["bare"]) / count
-    return Ratio(f"warm recall, {size:,} chunks, ms", found["server"] / count, floor, 1.5)
+    what = f"warm recall, {size:,} chunks"
+    return Ratio.of(what, found["server"].divided(count), files_and_bare.divided(count), 1.5)
 
 
 def _cold(folder: Path, texts: Sequence[str], questions: Sequence[str], rounds: int) -> Iterator[Ratio]:
@@ -105,8 +96,8 @@ def _cold(folder: Path, texts: Sequence[str], questions: Sequence[str], rounds: 
 
     A server that runs meets a vault that nobody asked for a while; a new process has each statement described too.
     """
-    ours: dict[bool, list[float]] = {True: [], False: []}
-    floors: list[float] = []
+    ours: dict[bool, list[Spent]] = {True: [], False: []}
+    floors: list[Spent] = []
     with database_on(available()[-1]) as database, bare_client(database.url()) as bare:
         settings = {"storage.url": database.url(), "encryption": "auto"}
         with opened(folder, settings) as home:
@@ -120,13 +111,13 @@ def _cold(folder: Path, texts: Sequence[str], questions: Sequence[str], rounds: 
                 times.append(took)
                 floors.append(timed(partial(bare.send_and_unseal, index_reads(sent), sealing)))
     floor = typical(floors)
-    yield Ratio(f"cold recall, {len(texts):,} chunks, ms", typical(ours[True]), floor, 2)
-    yield Ratio(f"cold recall, {len(texts):,} chunks, new process, ms", typical(ours[False]), floor, None)
+    yield Ratio.of(f"cold recall, {len(texts):,} chunks", typical(ours[True]), floor, 2)
+    yield Ratio.of(f"cold recall, {len(texts):,} chunks, new process", typical(ours[False]), floor, None)
 
 
 def _first_recall(
     folder: Path, settings: Mapping[str, object], questions: Sequence[str], *, served: bool
-) -> tuple[float, list[Sent]]:
+) -> tuple[Spent, list[Sent]]:
     """Return how long the first recall of a vault takes, and what it sends; `served`: after those of another vault."""
     with opened(folder, settings) as home:
         vault = home.vault(_OWNER)
@@ -134,9 +125,7 @@ def _first_recall(
         if served:
             for question in questions[:_ASKED]:
                 home.vault(_OTHER).recall(question)
-        begun = time.perf_counter()
-        sent = recorded(lambda: vault.recall(questions[0]))
-        return (time.perf_counter() - begun) * 1000, sent
+        return timed_result(lambda: recorded(lambda: vault.recall(questions[0])))
 
 
 def _vault_id(database: PostgresDatabase) -> str:
@@ -149,14 +138,14 @@ def _writes(vault: Vault, rows: BareRows, rounds: int) -> Iterator[Ratio]:
     texts = (f"boat {number} is white and {number * 7} is black" for number in range(1_000_000))
     chat = vault.sessions.open()
     for what, table, write in (
-        ("save, ms", "memories", lambda: vault.memories.save(next(texts))),
-        ("chat.add, ms", "messages", lambda: chat.add("user", next(texts))),
+        ("save", "memories", lambda: vault.memories.save(next(texts))),
+        ("chat.add", "messages", lambda: chat.add("user", next(texts))),
     ):
         write()
         write()
         written = rows.last_written(table)
         found = compared(10 * rounds, {"ours": write, "floor": partial(rows.insert_each, written)})
-        yield Ratio(what, found["ours"], found["floor"], 2)
+        yield Ratio.of(what, found["ours"], found["floor"], 2)
 
 
 def _bytes(rows: BareRows, folder: Path, size: int) -> Ratio:
@@ -188,4 +177,5 @@ def _sealing(folder: Path, texts: Sequence[str], questions: Sequence[str], round
             times = 1 if what == "recall" else 10
             found = compared(times * rounds, {key: partial(work, vault) for key, vault in vaults.items()})
             count = len(questions) if what == "recall" else 1
-            yield Ratio(f"sealing, {what}, {len(texts):,} chunks, ms", found["auto"] / count, found["off"] / count, 1.3)
+            line = f"sealing, {what}, {len(texts):,} chunks"
+            yield Ratio.of(line, found["auto"].divided(count), found["off"].divided(count), 1.3)

@@ -9,18 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from bench.scale_bare import recorded
+from bench.scale_clock import Spent, compared, timed
 from bench.scale_copies import VaultCopies
-from bench.scale_table import (
-    Ratio,
-    analyse,
-    compared,
-    filled,
-    made_questions,
-    made_texts,
-    opened,
-    switch_sync_on,
-    timed,
-)
+from bench.scale_table import Ratio, analyse, filled, made_questions, made_texts, opened, switch_sync_on
 from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
 from recollectum.upkeep.rounds.duties import UpkeepRuntime
@@ -81,8 +72,8 @@ def _flat(homes: dict[str, Recollectum], large: Vault, beside: dict[str, str], r
         turns["large"] = partial(large.recall, next(questions))
         found = compared(rounds, turns)
         for name, words in beside.items():
-            ours, floor = found[name] / _PROBES, found["alone"] / _PROBES
-            yield Ratio(f"{what}, ten vaults beside {words}, ms", ours, floor, _FLAT)
+            ours, floor = found[name].divided(_PROBES), found["alone"].divided(_PROBES)
+            yield Ratio.of(f"{what}, ten vaults beside {words}", ours, floor, _FLAT)
 
 
 def _each(vaults: Sequence[Vault], work: Callable[[Vault], object]) -> None:
@@ -96,7 +87,7 @@ def _sweep(few: Recollectum, many: Recollectum, database: PostgresDatabase, vaul
         copies.note_rounds("retention", _LATE)
     touched: dict[str, list[str]] = {}
     sent: dict[str, int] = {}
-    took: dict[str, float] = {}
+    took: dict[str, Spent] = {}
     for name, home in (("few", few), ("many", many)):
         visited = touched.setdefault(name, [])
 
@@ -112,4 +103,4 @@ def _sweep(few: Recollectum, many: Recollectum, database: PostgresDatabase, vaul
         raise SystemExit(f"python -m bench scale: the sweep touched {len(touched['many'])} vaults and not {_PROBES}")
     yield Ratio(f"vaults that a sweep opens, {_PROBES} due of {vaults:,}", len(touched["many"]), _PROBES, 1)
     yield Ratio("statements that it sends", sent["many"], sent["few"], _FLAT)
-    yield Ratio(f"a sweep with nothing due of {vaults:,}, against ten vaults, ms", took["many"], took["few"], None)
+    yield Ratio.of(f"a sweep with nothing due of {vaults:,}, against ten vaults", took["many"], took["few"], None)

@@ -23,6 +23,7 @@ from recollectum.vault.consolidation.service import Consolidation
 from recollectum.vault.contacts.service import Contacts
 from recollectum.vault.context.profile import Profiles
 from recollectum.vault.events import Events
+from recollectum.vault.imports.service import Imports
 from recollectum.vault.index import Index
 from recollectum.vault.intake.served import Served
 from recollectum.vault.learnings.service import Learnings
@@ -65,7 +66,10 @@ FILES: dict[str, tuple[str, tuple[type, ...]]] = {
             Served,
         ),
     ),
-    "files": ("the files of a vault", (FileHosts, GlobalNotesFile, Notes, Transcripts)),
+    "files": (
+        "the files that a vault reads: notes, transcripts and imports",
+        (FileHosts, GlobalNotesFile, Imports, Notes, Transcripts),
+    ),
     "privacy": ("taking back and erasing", (VaultPrivacy, Purge, Quarantines, Trash, Undo)),
 }
 _FILE_OF = {kind: name for name, (_, kinds) in FILES.items() for kind in kinds}

@@ -70,7 +70,9 @@ if TYPE_CHECKING:
     from recollectum.vault.contacts.service import Contacts
     from recollectum.vault.context.profile import Profiles
     from recollectum.vault.events import Events
+    from recollectum.vault.files.foreign_sources import DamagedPart
     from recollectum.vault.idempotency import Idempotency
+    from recollectum.vault.imports.service import ForeignImport, ImportContent, ImportPreview, ImportResult, Imports
     from recollectum.vault.index import Index, IndexStatus
     from recollectum.vault.intake.draft import Draft
     from recollectum.vault.intake.new_message import NewMessage
@@ -122,6 +124,7 @@ __all__ = [
     "Context",
     "Cursor",
     "Damaged",
+    "DamagedPart",
     "DecisionName",
     "Denied",
     "Diff",
@@ -137,6 +140,7 @@ __all__ = [
     "FileHosts",
     "Finding",
     "FollowedPath",
+    "ForeignImport",
     "GlobalNotes",
     "GlobalNotesFile",
     "Grant",
@@ -146,6 +150,10 @@ __all__ = [
     "HomeAdmin",
     "Idempotency",
     "Import",
+    "ImportContent",
+    "ImportPreview",
+    "ImportResult",
+    "Imports",
     "Index",
     "IndexHealth",
     "IndexStatus",
@@ -299,7 +307,9 @@ _NAMES_OF = {
     "recollectum.vault.contacts.service": "Contacts",
     "recollectum.vault.context.profile": "Profiles",
     "recollectum.vault.events": "Events",
+    "recollectum.vault.files.foreign_sources": "DamagedPart",
     "recollectum.vault.idempotency": "Idempotency",
+    "recollectum.vault.imports.service": "ForeignImport ImportContent ImportPreview ImportResult Imports",
     "recollectum.vault.index": "Index IndexStatus",
     "recollectum.vault.intake.draft": "Draft",
     "recollectum.vault.intake.new_message": "NewMessage",

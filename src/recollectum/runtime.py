@@ -33,6 +33,7 @@ from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.storage.vault_opening import SettledKey, open_vault
+from recollectum.transfer.readers import import_reader, transcript_reader
 from recollectum.upkeep.spans import open_spans
 from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.access.people import ensure_tenant
@@ -58,7 +59,6 @@ from recollectum.vault.runtime import HomeServices, VaultRuntime
 if TYPE_CHECKING:
     from recollectum.models.embedding.port import Embedder
     from recollectum.models.language.port import LanguageModel
-    from recollectum.vault.files.transcript_files import TranscriptReader
     from recollectum.vault.intake.secret_store import SecretStore
     from recollectum.vault.purge.person_erasure import PersonErasure
 
@@ -137,7 +137,8 @@ class HomeRuntime:
         self.hosts = shared_hosts(self.home, self.engine, self.catalog, self.clock)
         self._services = HomeServices(
             rerankers=self._rerankers,
-            transcript_reader=_transcript_reader,
+            transcript_reader=transcript_reader,
+            import_reader=import_reader,
             language_model=self.language_model,
             owners=self.home.root / "owners",
             keep_secret=self._keep_secret if settings.redaction.keep == "credentials" else None,
@@ -386,10 +387,3 @@ class HomeRuntime:
         return SecretStore(
             home=self.home, keys=self.keys, catalog=self.catalog, environ=self._environ, clock=self.clock
         )
-
-
-def _transcript_reader() -> "TranscriptReader":
-    # Imported here: most programs follow no transcripts, and the parsers are slow to import.
-    from recollectum.transfer.transcript_reader import TranscriptLineReader  # noqa: PLC0415
-
-    return TranscriptLineReader()

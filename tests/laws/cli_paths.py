@@ -82,6 +82,7 @@ def _of_sessions(session: str, folder: str) -> Commands:
         "sessions transcripts list": ((), (A.TRANSCRIPT_READ,)),
         "sessions transcripts sync": ((), (A.TRANSCRIPT_WRITE, A.SESSION_WRITE)),
         "sessions transcripts unfollow": ((f"{folder}/said.jsonl",), (A.TRANSCRIPT_WRITE,)),
+        "import": ((f"{folder}/said.jsonl", "--yes"), (A.FILE_FOLLOW, A.SESSION_WRITE, A.MEMORY_WRITE)),
         "mcp import-graph": ((f"{folder}/graph.jsonl",), (A.SESSION_WRITE, A.MEMORY_WRITE)),
     }
 

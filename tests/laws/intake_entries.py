@@ -71,6 +71,21 @@ def _followed(world: World, text: str) -> object:
     return report
 
 
+def _imported(world: World, text: str) -> object:
+    path = append(world.folder / "imported" / "one.jsonl", said(0, text, "an-imported-conversation"))
+    done = world.vault.admin.imports.run(world.vault.admin.imports.preview([path]))
+    assert sum(one.added for one in done.files) == 1
+    return done
+
+
+def _imported_memory(world: World, text: str) -> object:
+    path = world.folder / "memories.json"
+    path.write_text(json.dumps([{"id": "m1", "memory": text}]))
+    done = world.vault.admin.imports.run(world.vault.admin.imports.preview([path]))
+    assert sum(one.memories for one in done.files) == 1
+    return done
+
+
 def _notes(world: World, text: str) -> object:
     folder = world.folder / "notes"
     folder.mkdir()
@@ -167,6 +182,8 @@ ENTRIES: dict[str, Entry] = {
     "sessions.adopt (transcript)": _transcript,
     "sessions.adopt (record)": _record,
     "transcripts.sync": _followed,
+    "imports.run": _imported,
+    "imports.run (memory)": _imported_memory,
     "notes.sync": _notes,
     "summaries.update": _summary,
     "hook Stop": lambda w, t: _hook(w, "a question", t),
@@ -193,6 +210,8 @@ ENTRIES: dict[str, Entry] = {
 #: Operations that may write and take a str, and why no text of theirs needs an entry.
 WITHOUT_TEXT: dict[str, str] = {
     "checkpoints.save": "a name that holds a secret is refused; a test of its own shows it",
+    "imports.list_places": "it names a folder, and brings no text",
+    "imports.preview": "it writes nothing",
     "globalnotesfile.save": "MEMORY.md is the person's own file, and stays as they wrote it",
 }
 _BY_ID = "it names a thing that is there, and brings no text"

@@ -64,6 +64,11 @@ def _import(world: World, text: str) -> object:
     return ok("sessions", "import", str(path), *_ALICE)
 
 
+def _import_foreign(world: World, text: str) -> object:
+    path = append(world.folder / "foreign" / "one.jsonl", said(0, text, "a-foreign-conversation"))
+    return ok("import", str(path), "--yes", *_ALICE)
+
+
 def _follow(world: World, text: str) -> object:
     path = append(world.folder / "followed" / "one.jsonl", said(0, "at first", "another-conversation"))
     ok("sessions", "transcripts", "follow", str(path), *_ALICE)
@@ -132,6 +137,7 @@ TERMINAL_ENTRIES: dict[str, Entry] = {
     "CLI review approve": _approve,
     "CLI sessions add": lambda w, t: ok("sessions", "add", w.chat("command").id, "user", t, *_ALICE),
     "CLI sessions import": _import,
+    "CLI import": _import_foreign,
     "CLI sessions transcripts sync": _follow,
     "CLI notes sync": _notes,
     "CLI mcp import-graph": _graph,

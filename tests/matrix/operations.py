@@ -8,6 +8,7 @@ from recollectum.domain.errors import InvalidInput, ModelMissing, NotFound
 from recollectum.domain.memory import State
 from recollectum.domain.message import ToolCall
 from recollectum.domain.session import Session, SessionKey
+from recollectum.vault.imports.service import ImportPreview
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.purge.request import PurgeRequest
@@ -16,6 +17,7 @@ from tests.matrix import oracle
 from tests.matrix.world import COMMON, NOW, THEN, Held
 
 NOTHING: frozenset[str] = frozenset()
+_NOTHING_FOUND = ImportPreview(contents=(), unknown=0, unreadable=(), import_id="imp_none", sources=())
 Run = Callable[[Vault], object]
 #: Given, so that two contexts of the same state are the same.
 MARK = "a1b2c3d4e5f60718"
@@ -201,6 +203,16 @@ def _write_by_id(name: str, run: Run) -> Attempt:
     return Attempt(name=name, permission="write", run=run, by_id=True)
 
 
+def _importing() -> Iterator[Attempt]:
+    yield Attempt(name="imports.list_places", permission="admin", run=lambda v: v.admin.imports.list_places("/nowhere"))
+    yield Attempt(
+        name="imports.preview",
+        permission="admin",
+        run=lambda v: _tried(lambda: v.admin.imports.preview(["/dev/null"])),
+    )
+    yield Attempt(name="imports.run", permission="admin", run=lambda v: v.admin.imports.run(_NOTHING_FOUND))
+
+
 def _upkeep() -> Iterator[Attempt]:
     yield Attempt(
         name="checkpoints.resume",
@@ -239,6 +251,7 @@ def _upkeep() -> Iterator[Attempt]:
         permission="admin",
         run=lambda v: _tried(lambda: v.admin.transcripts.add("/dev/null")),
     )
+    yield from _importing()
     yield Attempt(
         name="transcripts.remove",
         permission="write",

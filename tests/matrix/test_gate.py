@@ -20,6 +20,7 @@ from recollectum.vault.contacts.service import Contacts
 from recollectum.vault.context.profile import Profiles
 from recollectum.vault.events import Events
 from recollectum.vault.gate import Gate, declared_operation, operation
+from recollectum.vault.imports.service import Imports
 from recollectum.vault.index import Index
 from recollectum.vault.intake.served import Served
 from recollectum.vault.learnings.service import Learnings
@@ -54,6 +55,7 @@ OF_A_VAULT = {
     Vault,
     VaultAdmin,
     VaultPrivacy,
+    Imports,
     StoredEchoes,
     Summaries,
     Checkpoints,
@@ -172,6 +174,7 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         vault.admin.served,
         vault.admin.events,
         vault.admin.lifecycle,
+        vault.admin.imports,
         vault.admin.index,
         vault.admin.notes,
         vault.learnings,

@@ -6,7 +6,7 @@ home      the home: people, keys and receipts
 vault     a vault: memories, learnings and contacts
 sessions  the conversations of a vault
 admin     what runs a vault
-files     the files of a vault
+files     the files that a vault reads: notes, transcripts and imports
 privacy   taking back and erasing
 """
 
@@ -20,7 +20,7 @@ from recollectum.aio.admin import (
     AsyncServed,
     AsyncVaultAdmin,
 )
-from recollectum.aio.files import AsyncFileHosts, AsyncGlobalNotesFile, AsyncNotes, AsyncTranscripts
+from recollectum.aio.files import AsyncFileHosts, AsyncGlobalNotesFile, AsyncImports, AsyncNotes, AsyncTranscripts
 from recollectum.aio.home import AsyncKeys, AsyncPeople, AsyncReceipts, AsyncRecollectum
 from recollectum.aio.privacy import AsyncPurge, AsyncQuarantines, AsyncTrash, AsyncUndo, AsyncVaultPrivacy
 from recollectum.aio.sessions import AsyncChat, AsyncCheckpoints, AsyncSessions, AsyncStoredEchoes, AsyncSummaries
@@ -34,6 +34,7 @@ __all__ = [
     "AsyncEvents",
     "AsyncFileHosts",
     "AsyncGlobalNotesFile",
+    "AsyncImports",
     "AsyncIndex",
     "AsyncKeys",
     "AsyncLearnings",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from recollectum.aio.files import AsyncFileHosts, AsyncGlobalNotesFile, AsyncNotes, AsyncTranscripts
+from recollectum.aio.files import AsyncFileHosts, AsyncGlobalNotesFile, AsyncImports, AsyncNotes, AsyncTranscripts
 from recollectum.domain.proposal import Decision
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class AsyncVaultAdmin:
-    """Services for running a vault: consolidation, events, files, index, life cycle, profile, review."""
+    """Services for running a vault: consolidation, events, files, imports, index, life cycle, profile, review."""
 
     def __init__(self, service: Callable[[], VaultAdmin]) -> None:
         self._service = service
@@ -65,6 +65,11 @@ class AsyncVaultAdmin:
     def global_notes(self) -> AsyncGlobalNotesFile:
         """The file shown in every context."""
         return AsyncGlobalNotesFile(lambda: self._service().global_notes)
+
+    @property
+    def imports(self) -> AsyncImports:
+        """What other programs keep, brought in."""
+        return AsyncImports(lambda: self._service().imports)
 
     @property
     def index(self) -> AsyncIndex:

@@ -19,5 +19,6 @@ row_lists        rows as named parameters of one statement
 full_text        ranks chunks by words, the same on every engine
 sqlite           the SQLite backend
 postgres         the PostgreSQL backend
+foreign          reads the databases of other programs
 tables           one module per table
 """

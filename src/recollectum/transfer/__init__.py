@@ -1,5 +1,9 @@
 """Imports and exports conversations: one module per foreign format.
 
+forms              forms of other programs, for imports
+imports            recognises and reads what can be imported
+readers            hands out the readers
+compressed         decompresses Zstandard
 sessions           exports and imports sessions of a vault
 transcript_reader  reads new lines of a growing transcript
 jsonl              our transcript format

@@ -12,6 +12,7 @@ from recollectum.domain.session import Session, SessionKey
 from recollectum.transfer import claude_code, codex, gemini, jsonl
 from recollectum.transfer.agent_lines import AgentLine
 from recollectum.transfer.foreign_json import as_object, parse
+from recollectum.transfer.forms import openclaw
 from recollectum.transfer.sessions import placeholder_session, with_derived_ids
 from recollectum.vault.files.transcript_files import ParsedLines
 
@@ -19,12 +20,15 @@ OURS = "recollectum"
 _OUR_LINE = b'{"crc":"'
 _NATIVE_ID = "native_id"
 _CHANNEL = "cli"
+#: Where the line of a message begins in its file.
+_OFFSET = "offset"
 #: If none of this many first lines shows the format, the file is not one of ours.
 _LOOKED_AT = 50
 
 _AGENTS: Mapping[str, Callable[[Mapping[str, Json]], AgentLine]] = {
     claude_code.AGENT: claude_code.read_line,
     codex.AGENT: codex.read_line,
+    openclaw.AGENT: openclaw.read_line,
 }
 
 
@@ -39,13 +43,15 @@ class TranscriptLineReader:
         """Return whether a later line may change an earlier one: Gemini CLI writes a change log."""
         return form == gemini.AGENT
 
-    def read(self, form: str, lines: Sequence[bytes], known: Session | None) -> ParsedLines:
-        """Return the content of the lines."""
+    def read(
+        self, form: str, lines: Sequence[bytes], known: Session | None, starts: Sequence[int] | None = None
+    ) -> ParsedLines:
+        """Return the content of the lines; `starts` are their offsets in the file, which messages then keep."""
         if form == OURS:
             return _read_ours(lines, known)
         if form == gemini.AGENT:
             return _read_log(lines)
-        return _read_agent(form, lines, known)
+        return _read_agent(form, lines, known, starts)
 
 
 def _form_of(line: bytes) -> str | None:
@@ -59,6 +65,8 @@ def _form_of(line: bytes) -> str | None:
         return gemini.AGENT
     if {"timestamp", "type", "payload"} <= value.keys():
         return codex.AGENT
+    if value.get("type") == "session" and {"version", "id", "cwd"} <= value.keys():
+        return openclaw.AGENT
     return claude_code.AGENT if "type" in value and value.keys() & {"sessionId", "leafUuid"} else None
 
 
@@ -123,7 +131,7 @@ class _Heard:
         self.began = self.began or line.at
 
 
-def _read_agent(form: str, lines: Sequence[bytes], known: Session | None) -> ParsedLines:
+def _read_agent(form: str, lines: Sequence[bytes], known: Session | None, starts: Sequence[int] | None) -> ParsedLines:
     heard = _Heard()
     said: list[tuple[str | None, Message]] = []
     damage: list[tuple[int, str]] = []
@@ -137,7 +145,8 @@ def _read_agent(form: str, lines: Sequence[bytes], known: Session | None) -> Par
             continue
         heard.note(one)
         if one.message:
-            said.append((one.conversation, one.message))
+            message = replace(one.message, extra={_OFFSET: starts[number - 1]}) if starts else one.message
+            said.append((one.conversation, message))
     session = _session(form, heard, known)
     if session is None:
         return ParsedLines(session=None, damage=(*damage, *([(1, "no line names the conversation")] * bool(said))))

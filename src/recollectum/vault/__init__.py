@@ -26,6 +26,7 @@ sessions       conversations, checkpoints and summaries
 context        builds a context for a model; the profile
 notes          folders of Markdown files
 learnings      what agents learned, and LEARNINGS.md
+imports        imports what other programs keep
 transcripts    follows transcript files of other programs
 consolidation  turns conversations into memories
 review         the inbox of proposals

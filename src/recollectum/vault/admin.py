@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollectum.vault.consolidation.service import Consolidation
     from recollectum.vault.context.profile import Profiles
     from recollectum.vault.events import Events
+    from recollectum.vault.imports.service import Imports
     from recollectum.vault.index import Index
     from recollectum.vault.intake.served import Served
     from recollectum.vault.notes.file_hosts import FileHosts
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class VaultAdmin(VaultService):
-    """Services for running a vault: consolidation, events, files, index, life cycle, profile, review."""
+    """Services for running a vault: consolidation, events, files, imports, index, life cycle, profile, review."""
 
     consolidation: Service["Consolidation"] = Service(
         "consolidation.service.Consolidation", "Turns conversations into memories."
@@ -43,6 +44,7 @@ class VaultAdmin(VaultService):
     global_notes: Service["GlobalNotesFile"] = Service(
         "notes.global_notes.GlobalNotesFile", "The file shown in every context."
     )
+    imports: Service["Imports"] = Service("imports.service.Imports", "What other programs keep, brought in.")
     index: Service["Index"] = Service("index.Index", "The index that recall searches.")
     lifecycle: Service["Lifecycle"] = Service(
         "retention.lifecycle.Lifecycle", "The steps of the life cycle that are due."

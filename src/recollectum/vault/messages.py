@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
@@ -12,7 +12,7 @@ from recollectum.domain.hit import SourceKind
 from recollectum.domain.ids import check_indexed
 from recollectum.domain.message import Message, Role
 from recollectum.domain.notice import Notice, total
-from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
+from recollectum.domain.session import MAIN, Session, SessionKey
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.chunk_index import index_message, index_messages
 from recollectum.recall.index.passages import message_hashes
@@ -24,9 +24,6 @@ from recollectum.storage.tables.trail import events, quarantines
 from recollectum.vault.intake.admitted import AdmittedCall, AdmittedMessage, AdmittedSession
 from recollectum.vault.intake.kept_secrets import queue_message_secrets, queue_secret_deletion, queue_summary_secrets
 from recollectum.vault.runtime import VaultRuntime
-
-if TYPE_CHECKING:
-    from recollectum.domain.files.transcript import FollowedPath
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_LIMIT = 1 << 40
@@ -250,21 +247,27 @@ def insert_messages(tx: Tx, said: Sequence[AdmittedMessage]) -> None:
         _insert(tx, [one.message for one in said])
 
 
+class UpsertedMessages(NamedTuple):
+    """What became of the messages of a conversation."""
+
+    #: How many were `added`, and how many `known`.
+    counts: Counter[str]
+    #: The notice of the new ones.
+    notice: Notice
+    #: The ids of the new ones.
+    new: frozenset[str]
+
+
 def upsert_session_messages(
-    tx: Tx,
-    admitted: AdmittedSession,
-    said: Iterable[AdmittedMessage],
-    root: "FollowedPath",
-    *,
-    actor: str,
-    at: datetime,
-) -> tuple[Counter[str], Notice]:
-    """Add the messages that are not here yet; return how many were `added` and `known`, and the notice of the new."""
+    tx: Tx, admitted: AdmittedSession, said: Iterable[AdmittedMessage], *, actor: str, at: datetime
+) -> UpsertedMessages:
+    """Add the messages that are not here yet, and the session if it is new."""
     session, told = admitted.session, list[Notice]()
     if sessions.find(tx, session.id) is None:
         told.append(session.notice)
-        sessions.insert(tx, admitted.keyed(_key_under_root(session.key, root)).counted(0, 0).session)
+        sessions.insert(tx, admitted.counted(0, 0).session)
     counts: Counter[str] = Counter()
+    new: set[str] = set()
     all_placed = [one.placed(session.id) for one in said]
     appending = Appending(tx, session.id, all_placed)
     for placed in all_placed:
@@ -272,6 +275,7 @@ def upsert_session_messages(
         calls = placed.message.tool_calls
         if standing is None:
             appending.append(placed, placed.message.created_at)
+            new.add(placed.message.id)
             told.append(placed.message.notice)
         elif calls and calls != standing.tool_calls:
             # An agent writes a message again after its tools have answered.
@@ -283,13 +287,7 @@ def upsert_session_messages(
         events.add(
             tx, EventType.IMPORTED, "session", session.id, at=at, actor=actor, payload={"messages": counts["added"]}
         )
-    return counts, total(told)
-
-
-def _key_under_root(key: SessionKey, root: "FollowedPath") -> SessionKey:
-    if key.kind in (SessionKind.HOOK, SessionKind.CRON):
-        return key
-    return replace(key, agent=root.agent or key.agent, channel=root.channel or key.channel)
+    return UpsertedMessages(counts, total(told), frozenset(new))
 
 
 def _insert(tx: Tx, added: Sequence[Message]) -> None:

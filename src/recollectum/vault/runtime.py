@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recollectum.recall.vectors.query import VectorQuery
     from recollectum.settings.model import Settings
     from recollectum.vault.files.file_host import SharedHosts
+    from recollectum.vault.files.foreign_sources import ImportReader
     from recollectum.vault.files.transcript_files import TranscriptReader
 
 T = TypeVar("T")
@@ -40,6 +41,10 @@ def _no_transcript_reader() -> "TranscriptReader":
     raise NotFound("this vault was opened without a transcript reader; open it through its home")
 
 
+def _no_import_reader() -> "ImportReader":
+    raise NotFound("this vault was opened without a reader of imports; open it through its home")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomeServices:
     """What a home offers its vaults, the same for all. Each member is used by one or two services."""
@@ -48,6 +53,8 @@ class HomeServices:
     rerankers: "Rerankers | None" = None
     #: Parses followed transcripts; imported when there are any.
     transcript_reader: "Callable[[], TranscriptReader]" = _no_transcript_reader
+    #: Recognises and reads the files of other programs; imported for an import.
+    import_reader: "Callable[[], ImportReader]" = _no_import_reader
     #: Returns the language model, or None when rules are used instead.
     language_model: "Callable[[], LanguageModel | None]" = _no_language_model
     #: The folder of the owners' files; None where there is no home.

@@ -48,7 +48,7 @@ from recollectum.doors.cli.commands.people import (
     tenants,
     users,
 )
-from recollectum.doors.cli.commands.sessions import checkpoints, export_import, sessions, transcripts
+from recollectum.doors.cli.commands.sessions import checkpoints, export_import, imports, sessions, transcripts
 from recollectum.doors.cli.terminal.errors import check_arguments, run_guarded
 from recollectum.doors.cli.terminal.flags import note_flags
 
@@ -103,7 +103,7 @@ def _build() -> typer.Typer:
     serve.add_to(app)
     console.add_to(app)
     app.add_typer(mcp.app, name="mcp")
-    for one in (events, upgrade, hook):
+    for one in (imports, events, upgrade, hook):
         one.add_to(app)
     for one in (backup, restore, move, doctor, repair):
         one.add_to(app)

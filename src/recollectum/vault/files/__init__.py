@@ -5,5 +5,6 @@ text_files        reads and decodes one regular file
 crawl             walks a folder under ignore rules
 crawl_cache       caches crawls, and throttles refreshes
 owner_files       locates and replaces an owner's own files
+foreign_sources   what a reader of foreign files hands over, and the port that finds them
 transcript_files  finds transcripts and reads their lines; the port of their parser
 """

@@ -12,6 +12,7 @@ from recollectum.domain.errors import Conflict, InvalidInput
 from recollectum.domain.files.transcript import FollowedPath, TranscriptFile, TranscriptReport
 from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.records import dataclass
+from recollectum.domain.session import SessionKind
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import sessions, transcripts
@@ -204,10 +205,11 @@ def _store(
             return None
         if session is None:
             return Counter(), NO_NOTICE
-        return upsert_session_messages(tx, session, said, root, actor=runtime.actor, at=reading.now)
+        written = upsert_session_messages(tx, session, said, actor=runtime.actor, at=reading.now)
+        return written.counts, written.notice
 
     with Intake(runtime) as intake:
-        session = intake.session(gathered.session) if gathered.session else None
+        session = _keyed(intake.session(gathered.session), root) if gathered.session else None
         said = [own for one in gathered.messages if (own := intake.imported(one)) is not None]
         written = runtime.write(lambda tx, reading: write(tx, reading, session, said))
         if written is None:
@@ -220,6 +222,14 @@ def _store(
     # Problems in lines read again were reported the first time.
     look.damage += [(now.path, first + at, why) for at, why in (*gathered.damage, *long) if first + at > now.lines]
     return after
+
+
+def _keyed(session: AdmittedSession, root: FollowedPath) -> AdmittedSession:
+    """Return the session under the agent and channel that its path was followed for."""
+    key = session.session.key
+    if key.kind in (SessionKind.HOOK, SessionKind.CRON):
+        return session
+    return session.keyed(replace(key, agent=root.agent or key.agent, channel=root.channel or key.channel))
 
 
 def _store_position(

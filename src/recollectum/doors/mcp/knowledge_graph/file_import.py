@@ -17,6 +17,7 @@ from recollectum.doors.mcp.client import CHANNEL
 from recollectum.doors.mcp.knowledge_graph import nodes
 from recollectum.doors.mcp.knowledge_graph.nodes import Item, ObservationChange
 from recollectum.home.files import read_regular
+from recollectum.transfer.forms.knowledge_graph import parse_item
 
 if TYPE_CHECKING:
     from recollectum.doors.mcp.knowledge_graph.nodes import Graph
@@ -44,7 +45,7 @@ def import_file(vault: "Vault", file: str) -> GraphReport:
     path = Path(file)
     said = read_regular(path, _LARGEST)
     lines = said.decode("utf-8", "replace").splitlines()
-    found = [(number, nodes.parse(line)) for number, line in enumerate(lines, start=1) if line.strip()]
+    found = [(number, parse_item(line)) for number, line in enumerate(lines, start=1) if line.strip()]
     damaged = tuple(number for number, item in found if item is None)
     items = [_kept(item) for _, item in found if item is not None]
     known = nodes.load(vault)

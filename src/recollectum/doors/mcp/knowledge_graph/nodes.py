@@ -4,33 +4,34 @@ The text of such a memory is the line that server would write to its file, so th
 is a join. Concurrent changes are resolved by the versions of the memories.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from recollectum.domain.errors import Conflict, NotFound
 from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.page import every
 from recollectum.domain.records import dataclass
 from recollectum.text.cleaning import clean
+from recollectum.transfer.forms.knowledge_graph import (
+    KEY_PREFIX,
+    Item,
+    ends,
+    kept_item,
+    key_of,
+    line_of,
+    parse_item,
+    plain,
+)
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.kept_secrets import without_references
-from recollectum.vault.intake.redaction import redact_text
 from recollectum.vault.intake.tally import Tally
 
 if TYPE_CHECKING:
     from recollectum.domain.memory import Memory
     from recollectum.vault.vault import Vault
 
-_PREFIX = "graph_"
-ENTITY_KEY = f"{_PREFIX}entity_"
-RELATION_KEY = f"{_PREFIX}relation_"
 _PAGE = 1000
 _TRIES = 5
-_DIGEST_BYTES = 20
-
-Item = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +67,23 @@ def entity(name: str, kind: str, observations: Iterable[str]) -> Item:
 
     Its name identifies it, so a secret in a name is redacted here, for good.
     """
-    said = [clean(one) for one in observations]
-    return {"type": "entity", "name": _plain(name), "entityType": _plain(kind), "observations": said}
+    return kept_item({"type": "entity", "name": name, "entityType": kind, "observations": list(observations)})
 
 
 def relation(given: Mapping[str, str]) -> Item:
     """Return a relation as it is stored."""
-    return {"type": "relation", **{name: _plain(given[name]) for name in ("from", "to", "relationType")}}
+    return kept_item({"type": "relation", **given})
 
 
 def readable(item: Item) -> Item:
     """Return an item without secrets, for the client that sent it, before the vault has processed it."""
-    said = {"observations": [_plain(one) for one in item["observations"]]} if "observations" in item else {}
+    said = {"observations": [plain(one) for one in item["observations"]]} if "observations" in item else {}
     return {**item, **said}
-
-
-def ends(item: Mapping[str, str]) -> tuple[str, str, str]:
-    """Return what identifies a relation: both entities and its type."""
-    return item["from"], item["to"], item["relationType"]
 
 
 def draft(item: Item, *, message_id: str | None = None, agent: str | None = None) -> Draft:
     """Return an item as a draft for the vault."""
-    return Draft(content=_line(item), key=_key(item), message_id=message_id, agent=agent)
+    return Draft(content=line_of(item), key=key_of(item), message_id=message_id, agent=agent)
 
 
 def names_notice(given: Iterable[Mapping[str, Any]], made: Iterable[Item]) -> Notice:
@@ -97,23 +92,23 @@ def names_notice(given: Iterable[Mapping[str, Any]], made: Iterable[Item]) -> No
     stored = {name for item in made for name in _names_of(item)}
     for item in given:
         for name in _names_of(item):
-            if (plain := _plain(name)) in stored:
-                tally.compare(name, plain)
+            if (spelled := plain(name)) in stored:
+                tally.compare(name, spelled)
     return tally.notice()
 
 
 def change_observations(vault: "Vault", name: str, changed: "ObservationChange") -> Notice:
     """Change the observations of one entity; retry when another client changes it at the same time."""
     for attempt in range(_TRIES):
-        memory = vault.memories.find(_key({"type": "entity", "name": name}))
-        item = None if memory is None else parse(memory.content)
+        memory = vault.memories.find(key_of({"type": "entity", "name": name}))
+        item = None if memory is None else parse_item(memory.content)
         if memory is None or item is None:
             raise NotFound(f"Entity with name {name} not found")
         after = changed(item["observations"])
         if after == item["observations"]:
             break
         try:
-            edited = vault.memories.edit(memory.id, _line({**item, "observations": after}), version=memory.version)
+            edited = vault.memories.edit(memory.id, line_of({**item, "observations": after}), version=memory.version)
         except Conflict:
             if attempt == _TRIES - 1:
                 raise
@@ -122,66 +117,29 @@ def change_observations(vault: "Vault", name: str, changed: "ObservationChange")
     return NO_NOTICE
 
 
-def parse(line: str) -> Item | None:
-    """Parse one line of the graph's file; None when it is invalid."""
-    try:
-        found: object = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict):
-        return None
-    item = cast("Item", found)
-    texts = {"entity": ("name", "entityType"), "relation": ("from", "to", "relationType")}.get(str(item.get("type")))
-    if texts is None or not all(isinstance(item.get(name), str) for name in texts):
-        return None
-    if item["type"] == "entity" and not _is_texts(item.get("observations")):
-        return None
-    return item
-
-
 class ObservationChange:
     """Adds observations to an entity, or removes some."""
 
     def __init__(self, *, adds: Iterable[str] = (), removes: Iterable[str] = ()) -> None:
         self._adds = [clean(one) for one in adds]
-        self._removes = {_plain(one) for one in removes}
+        self._removes = {plain(one) for one in removes}
         #: What the last call added, without secrets.
         self.added: list[str] = []
 
     def __call__(self, before: list[str]) -> list[str]:
         """Return the observations after the change."""
         known = {without_references(one) for one in before}
-        new = [one for one in self._adds if _plain(one) not in known]
-        self.added = [_plain(one) for one in new]
+        new = [one for one in self._adds if plain(one) not in known]
+        self.added = [plain(one) for one in new]
         return [one for one in before if without_references(one) not in self._removes] + new
 
 
 def _nodes(vault: "Vault") -> Iterator[GraphNode]:
-    for memory in every(lambda cursor: vault.memories.list(key_prefix=_PREFIX, cursor=cursor, limit=_PAGE)):
-        item = parse(memory.content)
+    for memory in every(lambda cursor: vault.memories.list(key_prefix=KEY_PREFIX, cursor=cursor, limit=_PAGE)):
+        item = parse_item(memory.content)
         if item is not None:
             yield GraphNode(item, memory)
 
 
-def _key(item: Item) -> str:
-    of_entity = item["type"] == "entity"
-    named = item["name"] if of_entity else "\0".join(ends(item))
-    digest = hashlib.blake2b(_plain(named).encode(), digest_size=_DIGEST_BYTES).hexdigest()
-    return (ENTITY_KEY if of_entity else RELATION_KEY) + digest
-
-
 def _names_of(item: Mapping[str, Any]) -> list[str]:
     return [item[name] for name in ("name", "entityType", "from", "to", "relationType") if name in item]
-
-
-def _line(item: Item) -> str:
-    return json.dumps(item, ensure_ascii=False)
-
-
-def _plain(text: str) -> str:
-    """Return a text as it reads in the graph, without secrets and references to stored ones."""
-    return redact_text(clean(text))
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[object]", value))

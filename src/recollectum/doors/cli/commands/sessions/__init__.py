@@ -2,6 +2,7 @@
 
 sessions       shows, extends, ends and destroys conversations
 export_import  writes conversations to files, and reads them back
+imports        imports what other programs keep
 transcripts    follows the conversation files of other programs
 checkpoints    names places in conversations, and goes on from them
 """

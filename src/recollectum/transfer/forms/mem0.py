@@ -1,0 +1,120 @@
+"""Reads the memories of mem0: its history database, its collection in Chroma, and the export of its API."""
+
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
+
+from recollectum.domain.message import Json
+from recollectum.storage.foreign.database import ForeignDatabase, Value
+from recollectum.transfer.forms.building import EPOCH, Talk, optional_moment, text_or_none
+from recollectum.transfer.forms.json_files import list_elements, read_object
+from recollectum.transfer.forms.memory_lists import memory_of
+from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, Progress
+
+AGENT = "mem0"
+HISTORY_NAME = "mem0 history database"
+CHROMA_NAME = "mem0 collection in Chroma"
+EXPORT_NAME = "mem0 memories"
+_HISTORY = frozenset({"memory_id", "new_memory", "event", "created_at"})
+#: How the payload of a memory names its text, in Chroma and in an export.
+_TEXTS = ("memory", "data")
+_OWNERS = ("user_id", "agent_id", "run_id")
+
+
+def fits_history(tables: Mapping[str, frozenset[str]]) -> bool:
+    """Return whether a database is the history of mem0."""
+    return tables.get("history", frozenset()) >= _HISTORY
+
+
+def fits_chroma(tables: Mapping[str, frozenset[str]]) -> bool:
+    """Return whether a database is one of Chroma."""
+    return {"embeddings", "embedding_metadata", "collections"} <= tables.keys()
+
+
+def is_export(value: Mapping[str, Json]) -> bool:
+    """Return whether an object is one memory of the API."""
+    return isinstance(value.get("memory"), str) and "id" in value
+
+
+def read_history(database: ForeignDatabase, progress: Progress) -> Iterator[ForeignItem]:
+    """Yield the memories that the history ends with; it names no person."""
+    talk = Talk(AGENT, "history", EPOCH, title="mem0 memories")
+    yield talk.begins
+    last: tuple[Value, Value, Value, Value] | None = None
+    # The rows of one memory come together, oldest first, so that only one memory is held.
+    for row in database.rows(
+        "history", ("memory_id", "new_memory", "event", "created_at"), order=("memory_id", "created_at", "rowid")
+    ):
+        progress(1)
+        if last is not None and last[0] != row[0]:
+            yield from _of_history(last)
+        last = (row[0], row[1], row[2], row[3])
+    if last is not None:
+        yield from _of_history(last)
+
+
+def _of_history(row: tuple[Value, Value, Value, Value]) -> Iterator[ForeignItem]:
+    native, text, event, at = row
+    if event != "DELETE":
+        yield from memory_of(_json(native), _json(text), optional_moment(_json(at), EPOCH))
+
+
+def read_chroma(database: ForeignDatabase, progress: Progress) -> Iterator[ForeignItem]:
+    """Yield the memories of the collection; those that hold no text of mem0 are skipped."""
+    talk: Talk | None = None
+    for number, native in database.rows("embeddings", ("id", "embedding_id"), order=("id",)):
+        progress(1)
+        columns = ("key", "string_value")
+        payload: dict[str, Json] = {
+            str(key): _json(value)
+            for key, value in database.rows("embedding_metadata", columns, where={"id": number})
+            if value is not None
+        }
+        if _text(payload) is None:
+            continue
+        before, talk = talk, _owned(talk, payload)
+        if talk is not before:
+            yield talk.begins
+        yield from _memory({**payload, "id": _json(native)})
+
+
+def read_export(file: BinaryIO, progress: Progress) -> Iterator[ForeignItem]:
+    """Yield the memories of an answer of the API: a list, or an object with `results`."""
+    if file.peek(1)[:1] == b"[":  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - a buffer
+        found: Iterator[Json | DamagedPart] = list_elements(file, progress)
+    else:
+        results = read_object(file, progress).get("results")
+        found = iter(results if isinstance(results, list) else [])
+    talk: Talk | None = None
+    for number, value in enumerate(found, start=1):
+        if isinstance(value, DamagedPart):
+            yield value
+        elif not isinstance(value, dict):
+            yield DamagedPart(f"memory {number}", "it is not an object")
+        else:
+            before, talk = talk, _owned(talk, value)
+            if talk is not before:
+                yield talk.begins
+            yield from _memory(value)
+
+
+def _owned(talk: Talk | None, payload: Mapping[str, Json]) -> Talk:
+    """Return the list of the owner of a memory, the same one as long as the owner is the same."""
+    owner = next((text_or_none(payload.get(name)) for name in _OWNERS if text_or_none(payload.get(name))), None)
+    native = owner or "everybody"
+    if talk is not None and talk.session.extra["native_id"] == native:
+        return talk
+    return Talk(AGENT, native, EPOCH, person=owner, title="mem0 memories")
+
+
+def _memory(value: Mapping[str, Json]) -> Iterator[ForeignItem]:
+    at = optional_moment(value.get("created_at"), EPOCH)
+    extra = {name: value.get(name) for name in ("metadata", "categories", *_OWNERS)}
+    yield from memory_of(value.get("id"), _text(value), at, extra=extra)
+
+
+def _text(payload: Mapping[str, Json]) -> str | None:
+    return next((text for name in _TEXTS if (text := text_or_none(payload.get(name)))), None)
+
+
+def _json(value: Value) -> Json:
+    return value if isinstance(value, (int, float, str)) else None

@@ -25,8 +25,8 @@ def vault(home: Recollectum) -> Vault:
     return home.vault("user:ann")
 
 
-def bring(vault: Vault, *paths: Path, **how: bool) -> str | None:
-    return vault.admin.imports.run(vault.admin.imports.preview(paths), **how).import_id
+def bring(vault: Vault, *paths: Path, mine: bool = False, foreign: bool = False) -> str | None:
+    return vault.admin.imports.run(vault.admin.imports.preview(paths), mine=mine, foreign=foreign).import_id
 
 
 def rows(vault: Vault) -> dict[str, object]:

@@ -1,0 +1,83 @@
+"""An import that is killed goes on, is undone whole, and takes little memory whatever the size of its file."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from recollectum import Recollectum, Vault
+from recollectum.domain.page import every
+from tests.crashes.programs import finish, hear, kill, start
+from tests.transfer.foreign_files import conversations
+
+pytestmark = pytest.mark.process
+
+_PROGRAM = "tests.transfer.imports_program"
+#: 1,000 in a full run.
+_TALKS = int(os.environ.get("RECOLLECTUM_TEST_IMPORT_TALKS", "400"))
+#: 1,024 in a full run.
+_MIB = int(os.environ.get("RECOLLECTUM_TEST_IMPORT_MIB", "24"))
+#: What a process may take, with the interpreter and an open vault.
+_MOST_MIB = 200
+
+
+def _held(vault: Vault) -> list[tuple[str, str, str]]:
+    found = every(lambda cursor: vault.sessions.list(cursor=cursor, limit=200))
+    return sorted(
+        (str(one.extra["native_id"]), message.role, message.text)
+        for one in found
+        for message in vault.sessions.chat(one.id).transcript(limit=1000)
+    )
+
+
+@pytest.mark.slow
+def test_generated_histories_arrive_whole_whenever_the_import_is_killed(tmp_path: Path) -> None:
+    path, home = tmp_path / "conversations.json", tmp_path / "home"
+    path.write_text(json.dumps(list(conversations(_TALKS))))
+    expected = sorted(
+        (one["conversation_id"], node["message"]["author"]["role"], node["message"]["content"]["parts"][0])
+        for one in conversations(_TALKS)
+        for node in one["mapping"].values()
+        if node["message"]
+    )
+    seen: list[int] = []
+    for stop in (1, 2):
+        child = start(_PROGRAM, str(home), str(path), str(stop))
+        assert hear(child) == "inside"
+        kill(child)
+        with Recollectum(home, settings={"encryption": "off"}) as r:
+            seen.append(len(_held(r.vault("user:ann"))))
+    assert seen[0] == 0
+    (said,) = finish(start(_PROGRAM, str(home), str(path), "0"))
+    words = said.split()
+    assert int(words[1]) == len(expected) - seen[-1]
+    with Recollectum(home, settings={"encryption": "off"}) as r:
+        vault = r.vault("user:ann")
+        assert _held(vault) == expected
+        assert vault.admin.imports.run(vault.admin.imports.preview([path])).import_id is None
+        assert [one.messages for one in vault.sessions.list_imports()] == [len(expected)]
+        vault.privacy.undo.brought(words[3])
+        assert _held(vault) == []
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    # Tool results are most of a real log, and are not imported.
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "x" * 30_000}
+    count = 0
+    with path.open("w") as file:
+        while file.tell() < _MIB * 2**20:
+            count += 1
+            line = {"type": "user", "sessionId": "s", "timestamp": "2026-02-01T10:00:00Z", "uuid": f"u{count}"}
+            file.write(json.dumps({**line, "message": {"role": "user", "content": f"remark {count}"}}) + "\n")
+            file.write(
+                json.dumps({**line, "uuid": f"r{count}", "message": {"role": "user", "content": [result]}}) + "\n"
+            )
+    (said,) = finish(start(_PROGRAM, str(tmp_path / "home"), str(path), "0"))
+    _, added, _, _, _, base, _, most = said.split()
+    assert int(added) == count
+    assert int(most) <= _MOST_MIB
+    # Far less than the file, which is read in pieces.
+    assert int(most) - int(base) < max(_MIB, 40)

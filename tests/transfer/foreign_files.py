@@ -188,6 +188,20 @@ def adk(folder: Path) -> Sample:
     return Sample("ADK sessions database", path, rows, {})
 
 
+def adk_database(folder: Path) -> Sample:
+    """The second form of `DatabaseSessionService`: times as texts, and a table of its own version."""
+    path = adk(folder).path
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE adk_internal_metadata (key VARCHAR(128) PRIMARY KEY, value VARCHAR(256))")
+        db.execute("INSERT INTO adk_internal_metadata VALUES ('schema_version', '1')")
+        db.execute(
+            "UPDATE sessions SET create_time = '2026-11-15 06:56:35.906746', update_time = '2026-11-15 06:56:39'"
+        )
+        db.execute("UPDATE events SET timestamp = strftime('%Y-%m-%d %H:%M:%f', timestamp, 'unixepoch')")
+    db.close()
+    return Sample("ADK sessions database", path, adk(folder / "again").rows, {})
+
+
 def aider(folder: Path) -> Sample:
     path = _copy(folder / "repo", "aider.chat.history.md", ".aider.chat.history.md")
     rows = [
@@ -322,7 +336,19 @@ SAMPLES_OF: dict[str, Callable[[Path], Sample]] = {
     one.__name__: one
     for one in (
         *(claude_code, codex, codex_zst, gemini, gemini_legacy, chatgpt, claude_ai, opencode, openclaw_file, openclaw),
-        *(adk, aider, letta, knowledge_graph, mem0_export, mem0_history, mem0_chroma, langgraph, picobot, memorysync),
+        *(
+            adk,
+            adk_database,
+            aider,
+            letta,
+            knowledge_graph,
+            mem0_export,
+            mem0_history,
+            mem0_chroma,
+            langgraph,
+            picobot,
+            memorysync,
+        ),
         *(zep, cursor),
     )
 }

@@ -164,3 +164,22 @@ def test_ours(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
 )
 def test_a_form_is_told_by_a_line(line: bytes, form: str | None) -> None:
     assert TranscriptLineReader().recognise([b"\xff", line]) == form
+
+
+def test_older_files_of_openclaw_are_followed(vault: Vault, tmp_path: Path) -> None:
+    path = tmp_path / "openclaw.jsonl"
+    path.write_bytes(written({"type": "session", "version": 4, "id": "o", "timestamp": AT.format(0), "cwd": "/"}))
+    vault.admin.transcripts.add(path)
+    said = {"type": "message", "id": "m1", "timestamp": AT.format(1), "message": {"role": "user", "content": "teal"}}
+    assert grow(path, written(said), vault) == (1, 0)
+    assert [(one.role, one.text, one.native_id) for one in messages(vault)] == [("user", "teal", "m1")]
+
+
+def test_what_is_followed_stays_when_its_program_deletes_the_file(vault: Vault, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(written(claude(1, "user", "teal")))
+    vault.admin.transcripts.add(tmp_path)
+    vault.admin.transcripts.sync()
+    path.unlink()
+    assert vault.admin.transcripts.sync().added == 0
+    assert [one.text for one in messages(vault)] == ["teal"]

@@ -79,7 +79,7 @@ class AsyncImports:
         """Return what is in files, folders, archives and databases of other programs; nothing is written.
 
         A `mapping` names the fields of plain CSV, JSONL or Markdown: `text`, and if there are, `role`, `time`, `id`,
-        `conversation` and `person`.
+        `conversation`, `person` and `title`. `progress` gets the number of bytes that were read.
         """
         return await asyncio.to_thread(lambda: self._service().preview(paths, mapping=mapping, progress=progress))
 
@@ -96,7 +96,7 @@ class AsyncImports:
 
         Text has the trust `imported`. With `mine` the person says that it is their own, and each text has the trust of
         its speaker; with `foreign` none of it is trusted. Where a program knows several people, `people` names those
-        whose conversations are imported.
+        whose conversations are imported. `progress` gets the number of messages and memories that are done.
         """
         return await asyncio.to_thread(
             lambda: self._service().run(found, people=people, mine=mine, foreign=foreign, progress=progress)

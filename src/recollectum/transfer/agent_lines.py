@@ -1,6 +1,6 @@
 """Represents one line of an agent's log as a message without a session."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from recollectum.domain.message import Json, Message, Part, Role, ToolCall
@@ -18,6 +18,8 @@ class AgentLine:
     at: datetime | None = None
     #: Without ids and position; None for a line without a message.
     message: Message | None = None
+    #: How many images and files the line holds, which are not kept.
+    attachments: int = 0
 
 
 def imported_message(
@@ -45,6 +47,11 @@ def imported_message(
         native_id=native_id,
         trust=Trust.IMPORTED,
     )
+
+
+def count_attachments(parts: Iterable[Part], *kinds: str) -> int:
+    """Return how many parts are of a kind that is not text."""
+    return sum(1 for part in parts if part.get("type") in kinds)
 
 
 def flag(value: Mapping[str, Json], name: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recollectum.domain.message import Json, Message, Part, Role, ToolCall
-from recollectum.transfer.agent_lines import AgentLine, flag, imported_message
+from recollectum.transfer.agent_lines import AgentLine, count_attachments, flag, imported_message
 from recollectum.transfer.foreign_json import Fields, as_objects
 
 AGENT = "claude"
@@ -22,7 +22,9 @@ def read_line(value: Mapping[str, Json]) -> AgentLine:
     role = _ROLES.get(str(value.get("type")))
     if role is None or any(flag(value, name) for name in _ASIDE):
         return AgentLine(conversation=conversation, at=at)
-    return AgentLine(conversation=conversation, at=at, message=_message(value, role))
+    said = Fields(value, "line").object("message")
+    attached = count_attachments(_parts(said.get("content")), "image", "document")
+    return AgentLine(conversation=conversation, at=at, message=_message(value, role), attachments=attached)
 
 
 def _message(value: Mapping[str, Json], role: Role) -> Message | None:

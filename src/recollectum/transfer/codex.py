@@ -5,7 +5,7 @@ from datetime import datetime
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json, Message, Role, ToolCall
-from recollectum.transfer.agent_lines import AgentLine, imported_message
+from recollectum.transfer.agent_lines import AgentLine, count_attachments, imported_message
 from recollectum.transfer.foreign_json import Fields, parse
 
 AGENT = "codex"
@@ -24,7 +24,9 @@ def read_line(value: Mapping[str, Json]) -> AgentLine:
         return AgentLine(conversation=Fields(payload, "payload").text("id"), at=at)
     if kind != "response_item":
         return AgentLine(at=at)
-    return AgentLine(at=at, message=_item(payload, at, str(value.get("ordinal", at))))
+    parts = Fields(payload, "payload").objects("content") if payload.get("type") == "message" else ()
+    attached = count_attachments(parts, "input_image", "input_file")
+    return AgentLine(at=at, message=_item(payload, at, str(value.get("ordinal", at))), attachments=attached)
 
 
 def _item(payload: Mapping[str, Json], at: datetime, ordinal: str) -> Message | None:

@@ -135,6 +135,7 @@ def _read_agent(form: str, lines: Sequence[bytes], known: Session | None, starts
     heard = _Heard()
     said: list[tuple[str | None, Message]] = []
     damage: list[tuple[int, str]] = []
+    attachments = 0
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -144,6 +145,7 @@ def _read_agent(form: str, lines: Sequence[bytes], known: Session | None, starts
             damage.append((number, str(error)))
             continue
         heard.note(one)
+        attachments += one.attachments
         if one.message:
             message = replace(one.message, extra={_OFFSET: starts[number - 1]}) if starts else one.message
             said.append((one.conversation, message))
@@ -152,7 +154,7 @@ def _read_agent(form: str, lines: Sequence[bytes], known: Session | None, starts
         return ParsedLines(session=None, damage=(*damage, *([(1, "no line names the conversation")] * bool(said))))
     theirs = str(session.extra.get(_NATIVE_ID, ""))
     messages = tuple(_placed(form, own or theirs, message, session) for own, message in said)
-    return ParsedLines(session=session, messages=messages, damage=tuple(damage))
+    return ParsedLines(session=session, messages=messages, damage=tuple(damage), attachments=attachments)
 
 
 def _session(form: str, heard: _Heard, known: Session | None) -> Session | None:

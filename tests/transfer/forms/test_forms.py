@@ -1,5 +1,6 @@
 """Each form on its sample: what is imported is row for row what an independent reader finds."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,3 +70,15 @@ def test_native_ids_and_offsets_are_kept(vault: Vault, tmp_path: Path) -> None:
         assert isinstance(offset, int)
         line = data[offset : data.index(b"\n", offset)]
         assert f'"uuid": "{message.native_id}"'.encode() in line
+
+
+def test_images_are_counted_as_left_out(vault: Vault, tmp_path: Path) -> None:
+    image = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
+    line = {"type": "user", "uuid": "u1", "sessionId": "s", "timestamp": "2026-02-01T10:00:00Z"}
+    path = tmp_path / "log.jsonl"
+    said = {"role": "user", "content": [image, {"type": "text", "text": "what is this?"}]}
+    # The last line is cut short, as by a program that is writing it.
+    path.write_text(json.dumps({**line, "message": said}) + "\n" + '{"type": "user", "uui')
+    (content,) = vault.admin.imports.preview([path]).contents
+    assert (content.messages, dict(content.left_out)) == (1, {"attachment": 1})
+    assert [part.place for part in content.damage] == ["line 2"]

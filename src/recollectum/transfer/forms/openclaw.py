@@ -6,7 +6,7 @@ from datetime import datetime
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json, Message, Role, ToolCall
 from recollectum.storage.foreign.database import ForeignDatabase, Value
-from recollectum.transfer.agent_lines import AgentLine, imported_message
+from recollectum.transfer.agent_lines import AgentLine, count_attachments, imported_message
 from recollectum.transfer.compressed import decompressed
 from recollectum.transfer.foreign_json import Fields, as_object, parse
 from recollectum.transfer.forms.building import (
@@ -36,7 +36,11 @@ def read_line(value: Mapping[str, Json]) -> AgentLine:
     at = fields.optional_time("timestamp")
     if value.get("type") == "session":
         return AgentLine(conversation=fields.text("id"), at=at)
-    return AgentLine(at=at, message=_message(value, at) if at else None)
+    said = value.get("message")
+    content = said.get("content") if isinstance(said, dict) else None
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    attached = count_attachments(parts, "image", "file")
+    return AgentLine(at=at, message=_message(value, at) if at else None, attachments=attached)
 
 
 def read(database: ForeignDatabase, progress: Progress) -> Iterator[ForeignItem]:
@@ -69,13 +73,13 @@ def _events(database: ForeignDatabase, talk: Talk, session_id: str, progress: Pr
         progress(1)
         try:
             value = as_object(parse(_text(plain, packed)), "the event")
-            images = _images(value)
-            if images:
-                yield OmittedPart("attachment", images)
-            found = read_line(value).message
+            line = read_line(value)
         except InvalidInput as error:
             yield DamagedPart(f"event {seq!r} of {session_id[:80]}", str(error))
             continue
+        if line.attachments:
+            yield OmittedPart("attachment", line.attachments)
+        found = line.message
         if found is not None:
             yield talk.say(
                 found.role,
@@ -123,10 +127,3 @@ def _message(value: Mapping[str, Json], at: datetime) -> Message | None:
         thoughts=tuple(part for part in parts if part.get("type") == "thinking"),
         model=text_or_none(said.get("model")),
     )
-
-
-def _images(value: Mapping[str, Json]) -> int:
-    said = value.get("message")
-    content = said.get("content") if isinstance(said, dict) else None
-    parts = content if isinstance(content, list) else []
-    return sum(1 for part in parts if isinstance(part, dict) and part.get("type") in ("image", "file"))

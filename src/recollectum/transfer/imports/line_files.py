@@ -10,7 +10,7 @@ from recollectum.transfer import gemini
 from recollectum.transfer.jsonl import bounded_lines
 from recollectum.transfer.sessions import with_derived_ids
 from recollectum.transfer.transcript_reader import TranscriptLineReader
-from recollectum.vault.files.foreign_sources import DamagedPart, ForeignConversation, ForeignItem, Progress
+from recollectum.vault.files.foreign_sources import DamagedPart, ForeignConversation, ForeignItem, OmittedPart, Progress
 from recollectum.vault.files.transcript_files import MAX_WHOLE, ParsedLines
 
 #: How much is parsed at a time.
@@ -32,6 +32,8 @@ def read_lines(form: str) -> Callable[[BinaryIO, Progress], Iterator[ForeignItem
                 yield ForeignConversation(session=session)
             yield from parsed.messages
             yield from _damage(parsed, first)
+            if parsed.attachments:
+                yield OmittedPart("attachment", parsed.attachments)
             first, offset = first + len(lines), offset + sum(map(len, lines))
 
     return read

@@ -126,7 +126,8 @@ class _Look:
         """Add a file that a person named; raise unless its form is known."""
         if not path.exists():
             raise InvalidInput(f"{clean(str(path))!r} is neither a file nor a folder; give the path of one")
-        found = list(_recognise(path, mapping))
+        # A link that a person names is meant; those in folders are left out.
+        found = list(_recognise(path.resolve() if path.is_symlink() else path, mapping))
         if not found:
             raise InvalidInput(f"{clean(str(path))!r} is of no known form; known forms are {KNOWN}")
         self.known.update({one.path: one for one in found})

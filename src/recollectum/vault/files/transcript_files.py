@@ -27,6 +27,8 @@ class ParsedLines:
     messages: tuple[Message, ...] = ()
     #: Lines that could not be parsed, numbered from 1 within the batch, each with the reason.
     damage: tuple[tuple[int, str], ...] = ()
+    #: How many images and files the lines hold, which are not kept.
+    attachments: int = 0
 
 
 class TranscriptReader(Protocol):

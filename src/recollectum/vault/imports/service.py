@@ -112,6 +112,10 @@ class ImportResult:
     notice: Notice = NO_NOTICE
 
 
+def _ignore(_: int) -> None:
+    """Ignore progress."""
+
+
 def _named(people: Mapping[str, int]) -> list[str]:
     return [name for name in people if name != NOBODY]
 
@@ -137,7 +141,7 @@ class Imports(VaultService):
         """Return what is in files, folders, archives and databases of other programs; nothing is written.
 
         A `mapping` names the fields of plain CSV, JSONL or Markdown: `text`, and if there are, `role`, `time`, `id`,
-        `conversation` and `person`.
+        `conversation`, `person` and `title`. `progress` gets the number of bytes that were read.
         """
         found = self._runtime.home.import_reader().find([Path(path) for path in paths], mapping)
         digest = hashlib.blake2b(digest_size=16)
@@ -145,7 +149,7 @@ class Imports(VaultService):
         began: datetime | None = None
         for source in found.known:
             count = _Count(source)
-            count.read(source.items(progress or (lambda _: None)))
+            count.read(source.items(progress or _ignore))
             began = min(filter(None, (began, count.began)), default=None)
             digest.update(count.digest.digest())
             contents.append(count.content())
@@ -171,7 +175,7 @@ class Imports(VaultService):
 
         Text has the trust `imported`. With `mine` the person says that it is their own, and each text has the trust of
         its speaker; with `foreign` none of it is trusted. Where a program knows several people, `people` names those
-        whose conversations are imported.
+        whose conversations are imported. `progress` gets the number of messages and memories that are done.
         """
         chosen = self._check(found, people, mine=mine, foreign=foreign)
         choice = ImportChoice(
@@ -182,8 +186,9 @@ class Imports(VaultService):
             target = source.moves_to
             if target is not None and target.exists():
                 raise Conflict(f"{target} exists already, so {source.path.name} cannot be moved there; move it away")
-            writer = ImportWriter(ImportTarget(self._runtime, choice, whole=target is not None))
-            with closing(source.items(progress or (lambda _: None))) as items:
+            into = ImportTarget(self._runtime, choice, whole=target is not None, progress=progress or _ignore)
+            writer = ImportWriter(into)
+            with closing(source.items(_ignore)) as items:
                 tally = writer.write(items)
             # What nobody chose is only in the file, which then stays as it is.
             complete = chosen is None or chosen.issuperset(_named(content.people))

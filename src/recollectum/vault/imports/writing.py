@@ -1,7 +1,7 @@
 """Writes what a reader of foreign files yields, in batches of one transaction each; what is here already is skipped."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from typing import NamedTuple
 
@@ -60,6 +60,8 @@ class ImportTarget(NamedTuple):
     choice: ImportChoice
     #: Whether all of it is one transaction.
     whole: bool
+    #: Called with the number of messages and memories that were written or known.
+    progress: Callable[[int], None]
 
 
 class _Part(NamedTuple):
@@ -84,7 +86,7 @@ class ImportWriter:
 
     def __init__(self, target: ImportTarget) -> None:
         self.tally = ImportTally()
-        self._runtime, self._choice, self._whole = target
+        self._runtime, self._choice, self._whole, self._progress = target
         self._waiting: list[_Part] = []
         self._messages = 0
         self._characters = 0
@@ -162,6 +164,7 @@ class ImportWriter:
             counts, notice = self._runtime.write(lambda tx, reading: self._store(tx, reading, admitted))
         self.tally.counts += counts
         self.tally.notice += notice
+        self._progress(sum(len(part.said) for part in parts))
 
     def _admit(self, intake: Intake, part: _Part) -> "_AdmittedPart":
         session = intake.session(part.session)

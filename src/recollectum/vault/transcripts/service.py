@@ -24,7 +24,7 @@ from recollectum.vault.intake.trust import check_shared_trust
 from recollectum.vault.service import VaultService
 
 _LONGEST_SHOWN = 200
-_FORMS = "those of Claude Code, Codex CLI, Gemini CLI and our own"
+_FORMS = "those of Claude Code, Codex CLI, Gemini CLI, OpenClaw and our own"
 
 
 class Transcripts(VaultService):

@@ -8,7 +8,7 @@ import typer
 
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command
-from recollectum.doors.cli.terminal.output import answer, byte_progress, note, plural, tell
+from recollectum.doors.cli.terminal.output import answer, byte_progress, note, plural, step_progress, tell
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -61,7 +61,7 @@ def import_(
         if not wanted:
             note("there are no files of an agent that Recollectum knows")
             return
-        with byte_progress([str(path) for path in wanted]) as advance:
+        with byte_progress(_sized(wanted)) as advance:
             found = vault.admin.imports.preview(wanted, mapping=fields, progress=advance)
         if dry_run:
             answer(run, {"found": _preview_document(found)}, _preview_lines(found))
@@ -72,7 +72,8 @@ def import_(
         if not confirm(_question(found), yes=yes):
             note("nothing was imported")
             raise typer.Exit(FAILED)
-        with byte_progress([str(path) for path in wanted]) as advance:
+        total = sum(one.messages + one.memories for one in found.contents)
+        with step_progress(run, "importing", total) as advance:
             done = vault.admin.imports.run(found, people=person, mine=mine, foreign=foreign, progress=advance)
     _tell(run, found, done)
 
@@ -82,6 +83,11 @@ def _discovered(run: Run, vault: "Vault", paths: list[str] | None) -> list[Path]
         raise Misuse("--discover takes no PATH; give one or the other")
     home = run.environ.get("HOME") or run.environ.get("USERPROFILE")
     return vault.admin.imports.list_places(home)
+
+
+def _sized(paths: list[Path]) -> list[str]:
+    """Return the paths if all of them are files, whose sizes say how much there is to read."""
+    return [str(path) for path in paths] if all(path.is_file() for path in paths) else []
 
 
 def _fields(mapping: str | None) -> dict[str, str] | None:

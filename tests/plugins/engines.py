@@ -33,6 +33,7 @@ BOTH = (
     "tests/vault/contacts/",
     "tests/vault/context/",
     "tests/vault/files/",
+    "tests/vault/imports/",
     "tests/vault/intake/",
     "tests/vault/memories/",
     "tests/vault/notes/",

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sqlite3
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -115,6 +116,17 @@ def chatgpt(folder: Path) -> Sample:
     path = _copy(folder, "chatgpt-export-conversations-000.json", "conversations-000.json")
     rows = [("user", "My colour is teal"), ("tool", "Model set context updated."), ("assistant", "Noted: teal.")]
     return Sample("ChatGPT export", path, rows, {"attachment": 1, "abandoned message": 1})
+
+
+def chatgpt_zip(folder: Path) -> Sample:
+    plain = chatgpt(folder / "plain")
+    path = folder / "zip" / "export.zip"
+    path.parent.mkdir(parents=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(plain.path, "conversations-000.json")
+        for name in ("user.json", "chat.html", "file_0001.dat"):
+            archive.writestr(name, "{}")
+    return Sample("ChatGPT export", path, plain.rows, {"other archive file": 3, **plain.left_out})
 
 
 def claude_ai(folder: Path) -> Sample:
@@ -238,8 +250,8 @@ def mem0_history(folder: Path) -> Sample:
         steps = [
             ("h1", "m1", None, "Ann likes green", "ADD", "2026-03-01T10:00:00+00:00"),
             ("h2", "m2", None, "Ann works at Acme", "ADD", "2026-03-01T10:00:01+00:00"),
-            ("h3", "m1", "Ann likes green", "Ann likes teal", "UPDATE", "2026-03-02T10:00:00+00:00"),
-            ("h4", "m2", "Ann works at Acme", None, "DELETE", "2026-03-03T10:00:00+00:00"),
+            ("h3", "m1", "Ann likes green", "Ann likes teal", "UPDATE", "2026-03-01T10:00:00+00:00"),
+            ("h4", "m2", "Ann works at Acme", None, "DELETE", None),
             ("h5", "m3", None, "Ann speaks French", "ADD", "2026-03-04T10:00:00+00:00"),
         ]
         db.executemany("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, NULL, 0, NULL, NULL)", steps)
@@ -335,7 +347,19 @@ def cursor(folder: Path) -> Sample:
 SAMPLES_OF: dict[str, Callable[[Path], Sample]] = {
     one.__name__: one
     for one in (
-        *(claude_code, codex, codex_zst, gemini, gemini_legacy, chatgpt, claude_ai, opencode, openclaw_file, openclaw),
+        *(
+            claude_code,
+            codex,
+            codex_zst,
+            gemini,
+            gemini_legacy,
+            chatgpt,
+            chatgpt_zip,
+            claude_ai,
+            opencode,
+            openclaw_file,
+            openclaw,
+        ),
         *(
             adk,
             adk_database,

@@ -1,7 +1,8 @@
 """Reads the memories of mem0: its history database, its collection in Chroma, and the export of its API."""
 
 from collections.abc import Iterator, Mapping
-from typing import BinaryIO
+from io import BufferedReader
+from typing import BinaryIO, cast
 
 from recollectum.domain.message import Json
 from recollectum.storage.foreign.database import ForeignDatabase, Value
@@ -17,6 +18,7 @@ EXPORT_NAME = "mem0 memories"
 _HISTORY = frozenset({"memory_id", "new_memory", "event", "created_at"})
 #: How the payload of a memory names its text, in Chroma and in an export.
 _TEXTS = ("memory", "data")
+_HEAD = 64
 _OWNERS = ("user_id", "agent_id", "run_id")
 
 
@@ -40,9 +42,10 @@ def read_history(database: ForeignDatabase, progress: Progress) -> Iterator[Fore
     talk = Talk(AGENT, "history", EPOCH, title="mem0 memories")
     yield talk.begins
     last: tuple[Value, Value, Value, Value] | None = None
-    # The rows of one memory come together, oldest first, so that only one memory is held.
+    # The rows of one memory come together, as they were written, so that only one memory is held. Their times do not
+    # order them: a change has the time of the memory, and a deletion may have none.
     for row in database.rows(
-        "history", ("memory_id", "new_memory", "event", "created_at"), order=("memory_id", "created_at", "rowid")
+        "history", ("memory_id", "new_memory", "event", "created_at"), order=("memory_id", "rowid")
     ):
         progress(1)
         if last is not None and last[0] != row[0]:
@@ -79,7 +82,8 @@ def read_chroma(database: ForeignDatabase, progress: Progress) -> Iterator[Forei
 
 def read_export(file: BinaryIO, progress: Progress) -> Iterator[ForeignItem]:
     """Yield the memories of an answer of the API: a list, or an object with `results`."""
-    if file.peek(1)[:1] == b"[":  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - a buffer
+    head = cast("BufferedReader", file).peek(_HEAD)
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         found: Iterator[Json | DamagedPart] = list_elements(file, progress)
     else:
         results = read_object(file, progress).get("results")

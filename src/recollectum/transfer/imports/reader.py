@@ -3,6 +3,7 @@
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
@@ -41,7 +42,6 @@ from recollectum.transfer.imports.sources import (
     open_file,
     open_member,
 )
-from recollectum.transfer.jsonl import bounded_lines
 from recollectum.transfer.transcript_reader import OURS, TranscriptLineReader
 from recollectum.vault.files.foreign_sources import DamagedPart, ForeignSource, Sources
 
@@ -81,8 +81,9 @@ _ZIP = b"PK\x03\x04"
 _HEAD = 2**12
 #: If none of this many first lines shows the form, it is unknown.
 _LOOKED_AT = 50
-#: Members of an export archive that hold conversations.
-_MEMBERS = ("conversations", "memories", "projects")
+_LOOKED_AT_BYTES = 2**20
+#: Members of an archive that may be of a known form.
+_READ_SUFFIXES = (".json", ".jsonl", ".md", ".af")
 _READER = TranscriptLineReader()
 
 
@@ -155,7 +156,7 @@ def _recognise(path: Path, mapping: Mapping[str, str] | None) -> Iterator[Foreig
     elif head.startswith(_ZIP):
         yield from _archive(path)
     else:
-        yield from _stream(path, open_file(path), _size(path))
+        yield from _stream(path)
 
 
 def _database(path: Path) -> Iterator[ForeignSource]:
@@ -168,38 +169,50 @@ def _database(path: Path) -> Iterator[ForeignSource]:
 
 
 def _archive(path: Path) -> Iterator[ForeignSource]:
+    """Yield the files of an archive whose form is known; the first one says how many others there are."""
     with archive_errors(path), zipfile.ZipFile(path) as archive:
-        members = [
-            (info.filename, info.file_size)
-            for info in archive.infolist()
-            if info.filename.endswith(".json") and Path(info.filename).name.startswith(_MEMBERS)
-        ]
-    for member, size in sorted(members):
-        yield from _stream(path / member, open_member(path, member), size)
+        members = [info for info in archive.infolist() if not info.is_dir()]
+    known: list[StreamSource] = []
+    for member in sorted(members, key=lambda one: one.filename):
+        if not member.filename.endswith(_READ_SUFFIXES):
+            continue
+        inside, opening = path / member.filename, open_member(path, member.filename)
+        found = _form(opening)
+        if found is not None:
+            name, reading = found
+            size = member.file_size
+            known.append(StreamSource(path=inside, name=name, opening=opening, reading=reading, size=size))
+    if known:
+        yield replace(known[0], others=len(members) - len(known))
+        yield from known[1:]
 
 
-def _stream(path: Path, opening: Opening, size: int) -> Iterator[ForeignSource]:
-    found = _form(opening, path)
-    if found is not None:
-        name, reading = found
-        moves = path.with_name(path.name + picobot.MIGRATED) if name == picobot.NAME else None
-        if path.name.endswith(picobot.MIGRATED):
-            moves = None
-        yield StreamSource(path=path, name=name, opening=opening, reading=reading, size=size, moves_to=moves)
+def _stream(path: Path) -> Iterator[ForeignSource]:
+    opening = open_file(path)
+    found = _form(opening)
+    if found is None:
+        return
+    name, reading = found
+    once = name == picobot.NAME and not path.name.endswith(picobot.MIGRATED)
+    moves = path.with_name(path.name + picobot.MIGRATED) if once else None
+    yield StreamSource(path=path, name=name, opening=opening, reading=reading, size=_size(path), moves_to=moves)
 
 
-def _form(opening: Opening, path: Path) -> tuple[str, StreamReader] | None:
+def _form(opening: Opening) -> tuple[str, StreamReader] | None:
     """Return the form of a text file, by its first lines or by its first object."""
     with opening() as file:
-        lines = [line for line in islice(bounded_lines(file), _LOOKED_AT) if line.strip()]
-    if path.name == aider.FILE or any(map(aider.is_start, lines)):
-        return (aider.NAME, aider.read) if any(map(aider.is_start, lines)) else None
-    form = _READER.recognise([line.rstrip(b"\r\n") for line in lines])
+        head = file.read(_LOOKED_AT_BYTES)
+    # A line that goes on after this is no line of a transcript's beginning.
+    whole = head if len(head) < _LOOKED_AT_BYTES else head[: head.rfind(b"\n") + 1]
+    lines = [line.rstrip(b"\r") for line in islice(whole.split(b"\n"), _LOOKED_AT) if line.strip()]
+    if any(map(aider.is_start, lines)):
+        return aider.NAME, aider.read
+    form = _READER.recognise(lines)
     if form is not None:
         return _TRANSCRIPTS[form], read_lines(form)
     if lines and all(knowledge_graph.parse_item(line.decode("utf-8", "replace")) for line in lines[:3]):
         return knowledge_graph.NAME, knowledge_graph.read
-    begins = lines[0].lstrip(b"\xef\xbb\xbf \t")[:1] if lines else b""
+    begins = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     with opening() as file:
         if begins == b"[":
             return _form_of_list(file)

@@ -12,7 +12,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.records import dataclass
 from recollectum.storage.foreign.database import ForeignDatabase
 from recollectum.transfer.compressed import MAGIC, open_compressed
-from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, Progress
+from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, OmittedPart, Progress
 from recollectum.vault.files.text_files import UnreadableFile
 from recollectum.vault.files.transcript_files import open_regular_file
 
@@ -31,9 +31,13 @@ class StreamSource:
     reading: StreamReader
     size: int = 0
     moves_to: Path | None = None
+    #: Other files of the same archive, which are not imported.
+    others: int = 0
 
     def items(self, progress: Progress) -> Generator[ForeignItem]:
         """Yield everything in it; what cannot be read any further is reported, unless all of it is one import."""
+        if self.others:
+            yield OmittedPart("other archive file", self.others)
         try:
             with self.opening() as file:
                 yield from self.reading(file, progress)

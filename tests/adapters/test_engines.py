@@ -7,9 +7,13 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from recollectum import Recollectum
+from recollectum.adapters.anthropic import RecollectumMemoryTool
 from recollectum.adapters.langgraph import RecollectumSaver, RecollectumStore
 from recollectum.adapters.openai_agents import RecollectumSession
 from recollectum.testing import ScriptedEmbedder
+
+_NOTE = {"command": "create", "path": "/memories/tea.md", "file_text": "likes tea"}
+_LOOK = {"command": "view", "path": "/memories/tea.md"}
 
 
 @pytest.mark.slow
@@ -22,9 +26,11 @@ def test_what_an_adapter_wrote_is_there_when_the_home_is_opened_again(
             _session(home).add_items([{"role": "user", "content": "kept"}, {"role": "user", "content": "gone"}])
         )
         asyncio.run(_session(home).pop_item())
+        RecollectumMemoryTool(home.vault("user:ann")).call(_NOTE)
     with Recollectum(tmp_path / "home", settings=engine_settings, embedder=ScriptedEmbedder()) as home:
         _read_langgraph(home)
         assert asyncio.run(_session(home).get_items()) == [{"role": "user", "content": "kept"}]
+        assert "likes tea" in str(RecollectumMemoryTool(home.vault("user:ann")).call(_LOOK))
 
 
 def _session(home: Recollectum) -> RecollectumSession:

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.process
 #: Each adapter, and the imports of its framework that it needs.
 FRAMEWORKS = {
     "recollectum.adapters.langgraph": "import langgraph.store.base, langgraph.checkpoint.base",
+    "recollectum.adapters.anthropic": "import anthropic.lib.tools, anthropic.types.beta",
     "recollectum.adapters.openai_agents": "import asyncio",
 }
 #: CPU seconds that an adapter may add to its framework and to `from recollectum import Recollectum`.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.memory import State
-from recollectum.domain.message import Json
+from recollectum.domain.message import Json, ToolUse
 from recollectum.domain.page import every
 from recollectum.domain.records import dataclass
 from recollectum.text.cleaning import clean, clean_json
@@ -57,14 +57,27 @@ class Documents:
         memory = self._vault.memories.find(self._key(folder, name))
         return None if memory is None else _parse(memory)
 
-    def save(self, documents: Iterable[tuple[Folder, str, Mapping[str, Json], timedelta | None]]) -> None:
-        """Save documents, each with its time to live, in one transaction; one of the same name is replaced."""
+    def save(
+        self,
+        documents: Iterable[tuple[Folder, str, Mapping[str, Json], timedelta | None]],
+        *,
+        said_by: ToolUse | None = None,
+    ) -> None:
+        """Save documents, each with its time to live, in one transaction; one of the same name is replaced.
+
+        With `said_by` a model wrote them with a tool, which is recorded and decides their trust.
+        """
         drafts = [
             Draft(content=_content(folder, name, body, ttl), key=self._key(folder, name), ttl=ttl, agent=self._agent)
             for folder, name, body, ttl in documents
         ]
         if drafts:
-            self._vault.memories.save_many(drafts)
+            self._vault.memories.save_many(drafts, said_by=said_by)
+
+    def edit(self, document: Document, body: Mapping[str, Json]) -> None:
+        """Replace the body of a document; raise Conflict when it changed since it was read."""
+        content = _content(document.folder, document.name, body, None)
+        self._vault.memories.edit(document.memory.id, content, version=document.memory.version)
 
     def renew(self, document: Document, ttl: timedelta) -> None:
         """Let the time to live of a document begin anew."""

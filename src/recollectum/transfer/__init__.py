@@ -8,6 +8,7 @@ sessions           exports and imports sessions of a vault
 transcript_reader  reads new lines of a growing transcript
 jsonl              our transcript format
 records            sessions and messages as JSON objects
+bundle_rows        memories and messages of a Recollectum bundle, as imported text
 agent_lines        one line of an agent's log
 claude_code        lines of Claude Code
 codex              lines of Codex

@@ -152,6 +152,7 @@ def upkeep_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     made = ok("backup", "--to", str(tmp_path / "stick"), "--json").json["backup"]
     yield "backup", ["backup", "--to", str(tmp_path / "stick"), "--json"]
     yield "restore", ["restore", made, "--into", str(tmp_path / "other"), "--json"]
+    yield "export", ["export", str(tmp_path / "bundle.zip"), "--json"]
     yield "repair", ["repair", "--yes", "--json"]
     yield "doctor", ["doctor", "--json"]
 

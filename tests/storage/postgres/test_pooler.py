@@ -12,7 +12,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.errors import Busy, StorageError
 from recollectum.domain.ids import system_clock
-from recollectum.storage.postgres.schema_upgrade import upgrade_schema
+from recollectum.storage.postgres.operations.schema_upgrade import upgrade_schema
 from recollectum.storage.tables.trail import meta
 from tests.plugins.pgbouncer import POOLED, own_pooler
 from tests.plugins.postgres import APPLICATION_LOGIN, FOLDER, MIGRATOR, PostgresDatabase, available, database_on

@@ -27,6 +27,7 @@ from recollectum.doors.cli.commands.operate import (
     console,
     daemon,
     doctor,
+    export,
     hook,
     hosts,
     mcp,
@@ -105,7 +106,7 @@ def _build() -> typer.Typer:
     app.add_typer(mcp.app, name="mcp")
     for one in (imports, events, upgrade, hook):
         one.add_to(app)
-    for one in (backup, restore, move, doctor, repair):
+    for one in (backup, restore, export, move, doctor, repair):
         one.add_to(app)
     return app
 

@@ -52,10 +52,10 @@ def copy_rows(
     for table in tables:
         rows = 0
         total = 0
-        for page in _pages(source, table):
+        for page in pages_of(source, table):
             rows += len(page)
             total += digest_page(page)
-            _insert(target, table, page)
+            insert_page(target, table, page)
             told.count(page)
         found[table.name] = TableDigest(rows, total % (1 << 8 * _DIGEST_BYTES))
     return found
@@ -65,7 +65,7 @@ def digest_rows(tx: Tx, tables: Sequence[CopiedTable]) -> dict[str, TableDigest]
     """Return the digest of each table; equal on two engines when the rows are."""
     found: dict[str, TableDigest] = {}
     for table in tables:
-        sums = [(len(page), digest_page(page)) for page in _pages(tx, table)]
+        sums = [(len(page), digest_page(page)) for page in pages_of(tx, table)]
         total = sum(one for _, one in sums) % (1 << 8 * _DIGEST_BYTES)
         found[table.name] = TableDigest(sum(rows for rows, _ in sums), total)
     return found
@@ -93,7 +93,7 @@ class Meter:
             self._progress(pages)
 
 
-def _pages(tx: Tx, table: CopiedTable) -> Iterator[list[Row]]:
+def pages_of(tx: Tx, table: CopiedTable) -> Iterator[list[Row]]:
     """Yield the rows in the order of their key, with hidden texts shown."""
     listed = ", ".join(f'"{name}"' for name in table.columns)
     everything = f'SELECT {listed} FROM "{table.name}"'  # noqa: S608 - names of our own schema
@@ -113,7 +113,8 @@ def _pages(tx: Tx, table: CopiedTable) -> Iterator[list[Row]]:
         page = tx.rows(f"{everything} WHERE ({keys}) > ({marks}) {ordered}", {**after, "most": _PAGE})
 
 
-def _insert(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> None:
+def insert_page(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> None:
+    """Add rows whose texts are shown; those of text columns are hidden again."""
     listed = ", ".join(f'"{name}"' for name in table.columns)
     values = ", ".join(f":{name}" for name in table.columns)
     rows = [dict(zip(table.columns, row, strict=True)) for row in _replaced(table, page, tx.stand_ins.hide)]

@@ -14,6 +14,7 @@ from recollectum.domain.message import Json
 from recollectum.storage.foreign.database import MAGIC, ForeignDatabase
 from recollectum.storage.foreign.places import COMPANIONS, places_below
 from recollectum.text.cleaning import clean
+from recollectum.transfer import bundle_rows
 from recollectum.transfer.forms import (
     adk,
     aider,
@@ -48,7 +49,8 @@ from recollectum.vault.files.foreign_sources import DamagedPart, ForeignSource, 
 KNOWN = (
     "transcripts of Claude Code, Codex, Gemini CLI, OpenClaw and Recollectum; exports of ChatGPT, Claude.ai, mem0, "
     "MemorySync and Zep; databases of opencode, OpenClaw, Cursor, ADK, mem0 and LangGraph; aider's chat history, "
-    "Letta's .af, PicoBot's sessions.json, the MCP memory graph; and CSV, JSONL and Markdown with a mapping"
+    "Letta's .af, PicoBot's sessions.json, the MCP memory graph, bundles of Recollectum; and CSV, JSONL and Markdown "
+    "with a mapping"
 )
 _TRANSCRIPTS = {
     "claude": "Claude Code transcript",
@@ -76,6 +78,11 @@ _OBJECTS: tuple[tuple[Callable[[Mapping[str, Json]], bool], str, StreamReader], 
     (picobot.fits, picobot.NAME, picobot.read),
     (memory_lists.is_memorysync, memory_lists.MEMORYSYNC_NAME, memory_lists.read_memorysync),
     (memory_lists.is_zep, memory_lists.ZEP_NAME, memory_lists.read_zep),
+)
+#: By its first line.
+_ROWS: tuple[tuple[Callable[[bytes], bool], str, StreamReader], ...] = (
+    (bundle_rows.has_memories, bundle_rows.MEMORIES_NAME, bundle_rows.read_memories),
+    (bundle_rows.has_messages, bundle_rows.MESSAGES_NAME, bundle_rows.read_messages),
 )
 _ZIP = b"PK\x03\x04"
 _HEAD = 2**12
@@ -210,6 +217,9 @@ def _form(opening: Opening) -> tuple[str, StreamReader] | None:
     form = _READER.recognise(lines)
     if form is not None:
         return _TRANSCRIPTS[form], read_lines(form)
+    for fits, name, reading in _ROWS:
+        if lines and fits(lines[0]):
+            return name, reading
     if lines and all(knowledge_graph.parse_item(line.decode("utf-8", "replace")) for line in lines[:3]):
         return knowledge_graph.NAME, knowledge_graph.read
     begins = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]

@@ -145,12 +145,22 @@ def vault_digest(salt: bytes, vault_id: str) -> bytes:
     return ledger_digest(salt, "vault", vault_id)
 
 
+def find_vault_digest(catalog: Database, vault_id: str) -> bytes | None:
+    """Return the ledger's digest of a vault; None in a home where nothing was ever erased."""
+    salt = catalog.read(lambda tx: erased.find_secret(tx, _SALT))
+    return None if salt is None else vault_digest(salt, vault_id)
+
+
+def keep_vault_digest(tx: Tx, vault_id: str) -> bytes:
+    """Return the ledger's digest of a vault, in a transaction of the catalog that may begin the ledger."""
+    return vault_digest(erased.secret(tx, _SALT, secrets.token_bytes(_SECRET_BYTES)), vault_id)
+
+
 def was_erased(catalog: Database, vault_id: str) -> bool:
     """Return whether a whole vault was erased from the home of this catalog."""
-    salt = catalog.read(lambda tx: erased.find_secret(tx, _SALT))
-    if salt is None:
+    noted = find_vault_digest(catalog, vault_id)
+    if noted is None:
         return False
-    noted = vault_digest(salt, vault_id)
     return catalog.read(lambda tx: erased.is_noted(tx, noted, noted))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollectum.doors.cli.commands.sessions.own_bundles import is_own_bundle, load_own_bundle
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, byte_progress, note, plural, step_progress, tell
@@ -51,10 +52,10 @@ def import_(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Import conversations and memories of other programs; what is here already is not doubled."""
-    if mine and foreign:
-        raise Misuse("--mine and --foreign contradict each other; give one of them")
-    if not paths and not discover:
-        raise Misuse("name a PATH to import, or give --discover")
+    _check(paths, discover=discover, mine=mine, foreign=foreign)
+    if paths and is_own_bundle([Path(path) for path in paths], mine=mine):
+        load_own_bundle(run, Path(paths[0]), dry_run=dry_run, yes=yes)
+        return
     fields = _fields(mapping)
     with open_user_vault(run, create=True) as vault:
         wanted = _discovered(run, vault, paths) if discover else [Path(path) for path in paths or ()]
@@ -76,6 +77,13 @@ def import_(
         with step_progress(run, "importing", total) as advance:
             done = vault.admin.imports.run(found, people=person, mine=mine, foreign=foreign, progress=advance)
     _tell(run, found, done)
+
+
+def _check(paths: list[str] | None, *, discover: bool, mine: bool, foreign: bool) -> None:
+    if mine and foreign:
+        raise Misuse("--mine and --foreign contradict each other; give one of them")
+    if not paths and not discover:
+        raise Misuse("name a PATH to import, or give --discover")
 
 
 def _discovered(run: Run, vault: "Vault", paths: list[str] | None) -> list[Path]:

@@ -1,0 +1,57 @@
+"""Lists the tables and facts of a vault that a bundle has, and those that it leaves out, with the reason."""
+
+from collections.abc import Mapping
+
+from recollectum.storage.port import Row
+
+_DERIVED = "derived from the texts; made again when a bundle is imported"
+_WORK = "work in progress of one home"
+#: The tables of a vault that are in a bundle.
+EXPORTED: tuple[str, ...] = (
+    "events",
+    "memories",
+    "memory_versions",
+    "meta",
+    "note_folders",
+    "proposals",
+    "quarantined",
+    "quarantines",
+    "runs",
+    "sessions",
+    "sweeps",
+    "transcript_roots",
+    "checkpoints",
+    "imports",
+    "messages",
+    "notes",
+    "proposal_items",
+    "run_effects",
+    "summaries",
+    "transcript_files",
+    "undo_rows",
+    "barred",
+    "citations",
+    "erased",
+)
+#: The other tables, with the reason why they are left out.
+LEFT_OUT: Mapping[str, str] = {
+    "chunks": _DERIVED,
+    "coarse_lists": _DERIVED,
+    "coarse_middles": _DERIVED,
+    "embedding_cache": _DERIVED,
+    "generations": _DERIVED,
+    "vectors": _DERIVED,
+    "jobs": _WORK,
+    "purge_items": _WORK,
+    "purge_samples": _WORK,
+    "served_blocks": "keyed digests of what this home served last",
+}
+#: Tables whose key is encrypted on PostgreSQL, so that its order differs: their lines are sorted.
+SORTED = frozenset(("checkpoints", "meta", "transcript_files"))
+#: What the names of the facts in `meta` begin with that are in a bundle; the others are the state of one home.
+_FACTS = ("lines:", "profile:", "undo:", "retention_agreed")
+
+
+def keeps_row(table: str, row: Row) -> bool:
+    """Return whether a row of a table is in a bundle."""
+    return table != "meta" or str(row[0]).startswith(_FACTS)

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Busy, Conflict, LockHeld, StorageError
 from recollectum.domain.ids import system_clock
 from recollectum.home.move_mark import move_lock
 from recollectum.home.paths import Home
 from recollectum.settings.load import load
 from recollectum.upkeep.move import Move, MoveResult, move_home
+from recollectum.upkeep.rekey.vault_keys import rekey_vaults
 from tests.matrix.homes import quick_folder
 from tests.plugins.postgres import PostgresDatabase
 from tests.upkeep.homes import ANN, BEN, fill, said
@@ -96,6 +98,21 @@ def test_a_home_moves_to_a_database_and_back(postgres: PostgresDatabase, place: 
     again = _move(place, postgres.url())
     assert (again.vaults, again.copied) == (2, 0)
     assert _says(place) == changed
+
+
+def test_a_vault_with_a_new_key_replaces_the_rows_that_are_still_in_the_database(
+    postgres: PostgresDatabase, place: Path
+) -> None:
+    before = _made(place, postgres.url())
+    _move(place, "")
+    with _opened(place) as home:
+        rekey_vaults(home.admin, [Owner.parse(ANN)])
+    again = _move(place, postgres.url())
+    assert (again.vaults, again.copied) == (2, 1)
+    assert _says(place) == before
+    with _opened(place) as home:
+        rekey_vaults(home.admin)
+    assert _says(place) == before
 
 
 @pytest.mark.parametrize("stop", ["second vault", "*/move.mark", "*/settings.toml", "*/aside-*/vlt_*.db"])

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from datetime import timedelta
 from pathlib import Path
 
-from recollectum.domain.errors import Busy, Conflict, StorageError
+from recollectum.domain.errors import Busy, Conflict, Damaged, StorageError, WrongKey
 from recollectum.domain.ids import Clock
 from recollectum.domain.records import dataclass
 from recollectum.home.database_mark import forget_database, mark_database
@@ -179,8 +179,12 @@ class _Journey:
         if self._move.url:
             if not self._target.write_marks([entry.id], timedelta())[entry.id]:
                 return None
-            with self._target.upkeep.inspect(entry.id, key) as vault:
-                return vault.read(lambda tx: digest_rows(tx, self._tables))
+            try:
+                with self._target.upkeep.inspect(entry.id, key) as vault:
+                    return vault.read(lambda tx: digest_rows(tx, self._tables))
+            except (WrongKey, Damaged):
+                # From an earlier stay there, before the vault got another key.
+                return None
         if not self._staged(entry).exists():
             return None
         try:

@@ -17,5 +17,6 @@ vault_rows      the numbers of the vaults, and all rows of one
 operations      what an operator does: the doctor's checks of the server, and schema upgrades
 engine          the engine port: creates, opens, lists and destroys vaults
 copies          ordinary files made from the rows of a vault or of the catalog, and put back
-upkeep          inspects and copies vaults; repairs and new keys are refused
+rewriting       all values of a vault under a new key
+upkeep          inspects and copies vaults; repairs are refused
 """

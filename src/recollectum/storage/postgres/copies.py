@@ -13,6 +13,7 @@ from recollectum.storage.copying.row_copier import CopiedTable, check_equal, cle
 from recollectum.storage.engine import CATALOG, VAULT, ChunkTerms, Engine, Progress, VaultCopy
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.postgres import vault_rows
+from recollectum.storage.postgres.sealing import values_under
 from recollectum.storage.sqlite.files import CATALOG_FILE, name_in_backup
 from recollectum.storage.tables.catalog import catalog_changes, vaults
 from recollectum.storage.tables.trail import meta
@@ -70,11 +71,13 @@ class PostgresCopies:
             is_new = not self.has_vault(vault_id)
             if is_new:
                 self._engine.create_vault(vault_id, Owner.parse(owner), key, {})
+            mark = values_under(key).mark
+            self._forget_other_key(vault_id, mark)
             database = self._open(vault_id, key)
             try:
                 self._check_schema()
                 file.database.read(
-                    lambda source: database.write(lambda target: _put_vault(source, target, file.tables, terms))
+                    lambda source: database.write(lambda target: _put_vault(source, target, file.tables, terms, mark))
                 )
             except BaseException:
                 if is_new:
@@ -92,6 +95,15 @@ class PostgresCopies:
                 file.database.read(
                     lambda source: database.write(lambda target: _put_catalog(source, target, file.tables))
                 )
+        finally:
+            database.close()
+
+    def _forget_other_key(self, vault_id: str, mark: str) -> None:
+        """Let rows be replaced that are encrypted under another key: from an earlier stay of the vault here."""
+        database = self._open(vault_id, None)
+        try:
+            if database.read(vault_rows.find_key_mark) not in (None, mark):
+                database.write(lambda tx: vault_rows.save_key_mark(tx, ""))
         finally:
             database.close()
 
@@ -118,13 +130,14 @@ def _rows(tx: Tx, terms: ChunkTerms | None) -> CopiedRows:
     return CopiedRows(tx=tx, numbers=vault_rows.last_numbers(tx), terms=terms(tx) if terms else None)
 
 
-def _put_vault(source: Tx, target: Tx, tables: Sequence[CopiedTable], terms: ChunkTerms) -> None:
+def _put_vault(source: Tx, target: Tx, tables: Sequence[CopiedTable], terms: ChunkTerms, key_mark: str) -> None:
     # Other processes keep the terms of the old chunks, and learn from the rows of the index what is gone.
     target.text.remove(vault_rows.indexed(target))
     clear_rows(target, tables)
     read = copy_rows(source, target, tables)
     target.text.add(terms(source))
     vault_rows.keep_last_numbers(target, _numbers(source, tables))
+    vault_rows.save_key_mark(target, key_mark)
     check_equal(read, digest_rows(target, tables), "the database")
 
 

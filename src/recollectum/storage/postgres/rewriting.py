@@ -13,6 +13,7 @@ from recollectum.domain.errors import Damaged
 from recollectum.storage.copying.row_copier import STAND_INS, Meter, digest_page
 from recollectum.storage.engine import Engine, Progress, VaultRewriting
 from recollectum.storage.port import Row
+from recollectum.storage.postgres import vault_rows
 from recollectum.storage.postgres.database import PostgresDatabase
 from recollectum.storage.postgres.row_arrays import Array, array_of
 from recollectum.storage.postgres.sealing import PlainValues, values_under
@@ -39,14 +40,6 @@ _DURABLE = """
 """
 #: Whether the server may use indexes. Without them it finds a row by its place, however small it believes a table is.
 _BY_INDEX = "SELECT set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true)"
-_STORED_MARK = """
-    SELECT key_mark FROM recollectum_catalog.vault_state
-     WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
-"""
-_KEEP_MARK = """
-    UPDATE recollectum_catalog.vault_state SET key_mark = $1
-     WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
-"""
 #: Gives a value of one column its new stored form.
 Recode = Callable[[Any], Any]
 
@@ -90,7 +83,7 @@ class PostgresRewriting:
         # Without a key: nothing of it is decrypted, or compared with the mark.
         database = self._open(vault_id, None)
         try:
-            stored = database.read(lambda tx: tx.rows(_STORED_MARK, {})[0][0])
+            stored = database.read(vault_rows.find_key_mark)
         finally:
             database.close()
         return stored == values_under(key).mark if stored else self._decrypts(vault_id, key)
@@ -140,7 +133,7 @@ def _rewrite(tx: PostgresTx, old: PlainValues, new: PlainValues, progress: Progr
     read = {table.name: _rewrite_table(tx, table, old, meter) for table in _tables(tx, old, new)}
     for (table, column), (other, reference) in _REFERENCES.items():
         _rewrite_names(tx, table, column, other, reference, lambda value: new.seal_equal(old.unseal(value)))
-    tx.send(_KEEP_MARK, [new.mark])
+    vault_rows.save_key_mark(tx, new.mark)
     for table in _tables(tx, old, new):
         written = sum(_digest(table, page, new, meter) for page in _pages(tx, table, "read_back"))
         if written != read[table.name]:

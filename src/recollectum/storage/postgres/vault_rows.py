@@ -30,6 +30,14 @@ _KEEP_NUMBER = """
     ON CONFLICT (name) DO UPDATE SET last = greatest(counters.last, excluded.last)
 """
 _INDEXED = "SELECT number FROM search WHERE terms IS NOT NULL ORDER BY number"
+_KEY_MARK = """
+    SELECT key_mark FROM recollectum_catalog.vault_state
+     WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
+"""
+_SAVE_KEY_MARK = """
+    UPDATE recollectum_catalog.vault_state SET key_mark = :mark
+     WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
+"""
 _REMOVE_STATE = """
     DELETE FROM recollectum_catalog.vault_state WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
 """
@@ -90,6 +98,16 @@ def remove(tx: Tx) -> None:
         # No condition: row-level security limits it to this vault.
         tx.run(f'DELETE FROM "{name}"', {})  # noqa: S608 - a name from the server's own catalog
     tx.run(_REMOVE_STATE, {})
+
+
+def find_key_mark(tx: Tx) -> str | None:
+    """Return the mark of the key of a vault, in a transaction of the vault; None for one from before marks."""
+    return tx.rows(_KEY_MARK, {})[0][0]
+
+
+def save_key_mark(tx: Tx, mark: str) -> None:
+    """Record under which key the rows of a vault are encrypted, in a transaction of the vault; "" for unknown."""
+    tx.run(_SAVE_KEY_MARK, {"mark": mark or None})
 
 
 def last_numbers(tx: Tx) -> dict[str, int]:

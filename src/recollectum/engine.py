@@ -304,17 +304,9 @@ class Recollectum:
         self._operator_only("take care of the whole home")
         runtime = self._runtime
         # Imported here: few programs maintain a whole home.
-        from recollectum.upkeep.home_admin import HomeAdmin  # noqa: PLC0415
+        from recollectum.upkeep.home_admin import admin_of  # noqa: PLC0415
 
-        return HomeAdmin(
-            home=runtime.home,
-            engine=runtime.engine,
-            keys=runtime.keys,
-            catalog=runtime.catalog,
-            clock=runtime.clock,
-            log=runtime.log,
-            opened=runtime,
-        )
+        return admin_of(runtime)
 
     def close(self) -> None:
         """Close every file; a second call does nothing."""

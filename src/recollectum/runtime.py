@@ -51,7 +51,7 @@ from recollectum.vault.open_vaults import (
     handle_of,
 )
 from recollectum.vault.policies import PolicyGate
-from recollectum.vault.purge.environment import PurgeEnvironment
+from recollectum.vault.purge.environment import PurgeEnvironment, open_ledger
 from recollectum.vault.purge.samples import ErasureSamples
 from recollectum.vault.retention.periods import apply_retention, retention_of, retention_record
 from recollectum.vault.runtime import HomeServices, VaultRuntime
@@ -205,8 +205,13 @@ class HomeRuntime:
         """Return the parts of the home that a purge touches."""
         days = self.settings.storage.remains_days if self.settings.storage.url else None
         return PurgeEnvironment(
-            self.home, self.engine, self.catalog, self.keys, self.clock, self._needles, days, self.hosts
+            self.home, self.engine, self.catalog, self.keys, self.clock, self._needles, self._rekey, days, self.hosts
         )
+
+    def _rekey(self, owner: Owner) -> None:
+        from recollectum.upkeep.rekey.vault_keys import rekey_owner  # noqa: PLC0415 - few programs change a key
+
+        rekey_owner(self, owner)
 
     def person_erasure(self) -> "PersonErasure":
         """Return what erases a whole person."""
@@ -222,7 +227,7 @@ class HomeRuntime:
 
             with suppress(StorageError, HomeError, OSError):
                 settle_keys(self.home, self.engine, self.keys)
-        if self._purge_environment().has_ledger():
+        if open_ledger(self._purge_environment()):
             # Imported here: most homes have erased nothing, and the module is slow to import.
             from recollectum.vault.purge.resume import resume_home_purges  # noqa: PLC0415
 

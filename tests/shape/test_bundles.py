@@ -13,6 +13,7 @@ ROOMS = tuple(f"src/recollectum/{room}" for room in ("runtime.py", "engine.py", 
 #: Larger ones, with the reason.
 EXCEPTIONS = {
     "OpenVault": "it is no bundle for a service: its parts are opened and closed together, under one cache",
+    "PurgeEnvironment": "a purge touches every part of a home, because each may hold what has to be erased",
 }
 _VALUES = ("recollectum.domain", "recollectum.policy")
 

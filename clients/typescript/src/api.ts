@@ -76,7 +76,7 @@ export type QueryMemories = { query: string; limit?: number | null; tokens?: num
 
 export type Reasons = { rung: SearchMode; text_rank: number | null; text_score: number | null; vector_rank: number | null; vector_score: number | null; fused: number | null; terms: Array<string>; added: Array<Array<unknown>> };
 
-export type Receipt = { id: string; kind: PurgeKind; state: PurgeState; request: string; owner: string; by: string; began_at: string; at: string; counts: Record<string, number>; backups_destroyed: number; samples: number; files_scanned: number; bytes_scanned: number; hits: number; hit_files: Array<string>; unread: Array<string>; excused: number; remaining: Array<string>; elsewhere: Array<string>; reason: string | null; form: number; public_key: string; signature: string };
+export type Receipt = { id: string; kind: PurgeKind; state: PurgeState; request: string; owner: string; by: string; began_at: string; at: string; counts: Record<string, number>; backups_destroyed: number; samples: number; files_scanned: number; bytes_scanned: number; hits: number; hit_files: Array<string>; unread: Array<string>; excused: number; remaining: Array<string>; elsewhere: Array<string>; reason: string | null; shredded: boolean; form: number; public_key: string; signature: string };
 
 export type Role = "system" | "user" | "assistant" | "tool" | "info" | "warning" | "error";
 
@@ -284,7 +284,7 @@ export interface Routes {
     query: Record<string, never>;
     header: Record<string, never>;
     body: Confirm | null;
-    answer: { receipt: Receipt } | { confirm: string; preview: { counts: Record<string, number>; memories_derived: number; memories_kept: number; backups: Array<string>; expires_at: string; excused: number; remaining: Array<string>; elsewhere: Array<string> } };
+    answer: { receipt: Receipt } | { confirm: string; preview: { counts: Record<string, number>; memories_derived: number; memories_kept: number; backups: Array<string>; expires_at: string; excused: number; remaining: Array<string>; elsewhere: Array<string>; unreadable: Array<string> } };
   };
 
   "POST /v1/recall": {

@@ -61,6 +61,11 @@ class Home:
         return self.root / "host.json"
 
     @property
+    def erasures_file(self) -> Path:
+        """What was erased from vaults on a server, whose own record may be put back with an older copy of it."""
+        return self.root / "erasures.db"
+
+    @property
     def move_mark_file(self) -> Path:
         """Says that the vaults were moved to another engine, and that the last steps are missing."""
         return self.root / "move.mark"
@@ -134,6 +139,7 @@ _NAMES = {
         "postgres.mark",
         "move.mark",
         "host.json",
+        "erasures.db",
     ),
     *("vaults", "locks", "backups", "owners", "logs", "run", "catalog.db", "keys.db"),
 }

@@ -36,6 +36,17 @@ class OpenedVaults(Protocol):
         ...
 
 
+class OpenedHome(OpenedVaults, Protocol):
+    """An open home with its vaults, such as a `HomeRuntime`."""
+
+    home: Home
+    engine: Engine
+    keys: KeyStore
+    catalog: CountedCatalog
+    clock: Clock
+    log: Log
+
+
 def rekey_lock(home: Home) -> Lock:
     """Allow one change of keys at a time, across all processes; what replaces a vault's file takes it too."""
     return Lock(home.locks / "rekey.lock")
@@ -80,3 +91,16 @@ class HomeAdmin:
     def catalog_key(self) -> bytes | None:
         """Return the key of the catalog; None when it is not encrypted."""
         return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
+
+
+def admin_of(opened: OpenedHome) -> HomeAdmin:
+    """Return what maintains an open home."""
+    return HomeAdmin(
+        home=opened.home,
+        engine=opened.engine,
+        keys=opened.keys,
+        catalog=opened.catalog,
+        clock=opened.clock,
+        log=opened.log,
+        opened=opened,
+    )

@@ -26,6 +26,7 @@ _WOULD_GO = {
     "excused": int,
     "remaining": list[str],
     "elsewhere": list[str],
+    "unreadable": list[str],
 }
 _ABOUT_PREVIEW = "A preview of what would be erased, and the token that confirms it; nothing is changed."
 _PREVIEW: Responses = {202: describe_body({"confirm": str, "preview": _WOULD_GO}, _ABOUT_PREVIEW)}
@@ -100,4 +101,5 @@ def _shown(made: Preview) -> dict[str, object]:
         "excused": made.excused,
         "remaining": made.remaining,
         "elsewhere": made.elsewhere,
+        "unreadable": made.unreadable,
     }

@@ -50,7 +50,7 @@ def write_file(
     file: Path, family: str, key: bytes | None, rows: CopiedRows, progress: Progress, clock: Clock
 ) -> VaultCopy:
     """Write a new file with these rows, under a key, at this program's schema, and compare it with what was read."""
-    database = _created(file, family, key, clock)
+    database = create_file(file, family, key, clock)
     try:
         tables = database.on_connection(copied_tables)
         read = database.write(lambda target: _fill(rows, target, tables, progress))
@@ -82,7 +82,7 @@ def table_list(room: Path, family: str, clock: Clock) -> tuple[CopiedTable, ...]
     """Return the tables that both engines have at this program's schema; `room` is a folder for a file."""
     file = room / f".{family}-{os.urandom(6).hex()}.db"
     try:
-        database = _created(file, family, None, clock)
+        database = create_file(file, family, None, clock)
         try:
             return database.on_connection(copied_tables)
         finally:
@@ -91,7 +91,8 @@ def table_list(room: Path, family: str, clock: Clock) -> tuple[CopiedTable, ...]
         remove(file)
 
 
-def _created(file: Path, family: str, key: bytes | None, clock: Clock) -> SqliteDatabase:
+def create_file(file: Path, family: str, key: bytes | None, clock: Clock) -> SqliteDatabase:
+    """Create a file with no rows at this program's schema, or bring an existing one there."""
     database = SqliteDatabase(file, SqliteOptions(key=key, readers=1))
     try:
         steps = shipped(family)

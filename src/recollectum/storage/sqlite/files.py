@@ -51,7 +51,7 @@ class HomeFiles:
 
     def private(self) -> Iterator[Path]:
         """Yield every database file and log; only this account may read them."""
-        yield from (self.catalog, self.keys, *self.home.vaults.glob(f"*{_ENDING}*"))
+        yield from (self.catalog, self.keys, self.home.erasures_file, *self.home.vaults.glob(f"*{_ENDING}*"))
 
     def damaged_logs(self) -> list[tuple[str, Path]]:
         """Return the stem of each database whose damaged log was copied, and the folder of the copy."""

@@ -9,7 +9,7 @@ from recollectum.domain.errors import Busy, DiskFull, KeyProblem, StorageError
 from recollectum.domain.records import dataclass
 from recollectum.storage.engine import Progress
 from recollectum.storage.tables.catalog.vaults import VaultEntry
-from recollectum.upkeep.home_admin import HomeAdmin
+from recollectum.upkeep.home_admin import HomeAdmin, OpenedHome, admin_of
 from recollectum.upkeep.rekey.settling import changing_keys, settle_all, settle_vault
 from recollectum.vault.purge.backups import copies_of
 
@@ -87,6 +87,11 @@ def rekey_vaults(
             _rekey(admin, entry, progress)
     admin.log.info("rekey.done", {"kind": "vaults", "vaults": len(entries)})
     return plan
+
+
+def rekey_owner(opened: OpenedHome, owner: Owner) -> None:
+    """Give the vault of one owner a new key, in a home that is open."""
+    rekey_vaults(admin_of(opened), [owner])
 
 
 def _rekey(admin: HomeAdmin, entry: VaultEntry, progress: Progress) -> None:

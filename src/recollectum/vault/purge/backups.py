@@ -79,22 +79,32 @@ def destroy_copies(
     before: datetime | None = None,
     catalog: CatalogChange | None = None,
     manifest_key: bytes | None = None,
+    *,
+    with_keys: bool = False,
 ) -> int:
     """Destroy those copies; rewrite a backup that also holds other vaults, so that it keeps only those.
 
     With `before`, backups made after that time stay, because they do not hold what was erased by then. With `catalog`,
-    a person is erased: they are deleted from the catalog of each backup, and the keys of their vaults with them.
+    a person is erased: they are deleted from the catalog of each backup, and the keys of their vaults with them. With
+    `with_keys`, only the keys are deleted.
     """
     found = [path for path in copies_of(backups, vault_ids) if before is None or not _is_after(path, before)]
     archives = {path for path in found if path.suffix == ".tar"}
     for path in found:
         if path not in archives:
             _remove(path)
+    if catalog or with_keys:
+        archives |= _drop_keys(backups, vault_ids)
     if catalog:
-        _forget_person(backups, vault_ids, catalog)
-        archives |= {one for one in backups.rglob("*.tar") if _holds(one, (CATALOG,))}
+        archives |= _forget_person(backups, catalog)
     for archive in sorted(archives):
-        _rewrite_archive(backups, archive, vault_ids, catalog, manifest_key)
+        _rewrite_archive(
+            backups,
+            archive,
+            lambda inside: destroy_copies(
+                inside, vault_ids, catalog=catalog, manifest_key=manifest_key, with_keys=with_keys
+            ),
+        )
     for manifest in backups.rglob(_MANIFEST):
         rewrite_manifest(manifest, catalog, manifest_key)
     for folder in {path.parent for path in found}:
@@ -109,13 +119,19 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _forget_person(backups: Path, vault_ids: Collection[str], catalog: CatalogChange) -> None:
-    """Delete a person from every catalog in the backups, with the keys of their vaults."""
+def _drop_keys(backups: Path, vault_ids: Collection[str]) -> set[Path]:
+    """Delete the keys of vaults from every folder; return the archives that have keys."""
     # With its key, a copy kept elsewhere could still be read.
     for keys in backups.rglob(KEYS_COPY):
         drop_keys(keys, [one for one in vault_ids if one != CATALOG])
+    return {one for one in backups.rglob("*.tar") if _holds_member(one, KEYS_COPY)}
+
+
+def _forget_person(backups: Path, catalog: CatalogChange) -> set[Path]:
+    """Delete a person from every catalog in the folders; return the archives that have one."""
     for copy in backups.rglob(copy_name(CATALOG)):
         _change_or_destroy(backups, copy, catalog)
+    return {one for one in backups.rglob("*.tar") if _holds(one, (CATALOG,))}
 
 
 def _change_or_destroy(backups: Path, copy: Path, catalog: CatalogChange) -> None:
@@ -127,13 +143,7 @@ def _change_or_destroy(backups: Path, copy: Path, catalog: CatalogChange) -> Non
         copy.unlink(missing_ok=True)
 
 
-def _rewrite_archive(
-    backups: Path,
-    archive: Path,
-    vault_ids: Collection[str],
-    catalog: CatalogChange | None,
-    manifest_key: bytes | None,
-) -> None:
+def _rewrite_archive(backups: Path, archive: Path, destroy: Callable[[Path], object]) -> None:
     """Take the copies of these vaults out of a backup in one file; delete the file if no vault is left in it."""
     # Imported here: few homes have backups in one file.
     import tarfile  # noqa: PLC0415
@@ -144,7 +154,7 @@ def _rewrite_archive(
         try:
             with tarfile.open(archive, mode="r:") as tar:
                 tar.extractall(inside, filter="data")
-            destroy_copies(inside, vault_ids, catalog=catalog, manifest_key=manifest_key)
+            destroy(inside)
             if any(inside.rglob(copy_name("*"))):
                 with os.fdopen(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "w+b") as file:
                     with tarfile.open(fileobj=file, mode="w") as tar:
@@ -179,6 +189,10 @@ def _is_after(path: Path, time: datetime) -> bool:
 
 
 def _holds(archive: Path, vault_ids: Collection[str]) -> bool:
+    return any(_holds_member(archive, copy_name(one)) for one in vault_ids)
+
+
+def _holds_member(archive: Path, name: str) -> bool:
     # Imported here: few homes have backups in one file.
     import tarfile  # noqa: PLC0415
 
@@ -187,7 +201,7 @@ def _holds(archive: Path, vault_ids: Collection[str]) -> bool:
             names = tar.getnames()
     except (OSError, tarfile.TarError):
         return False
-    return any(name.endswith(f"/{copy_name(one)}") for name in names for one in vault_ids)
+    return any(one.endswith(f"/{name}") for one in names)
 
 
 def rewrite_manifest(

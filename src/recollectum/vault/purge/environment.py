@@ -3,11 +3,13 @@
 import hmac
 import secrets
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import HomeError, KeyProblem, StorageError
 from recollectum.domain.ids import Clock
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
@@ -18,6 +20,9 @@ from recollectum.storage.tables.catalog import backups_elsewhere, hosts
 from recollectum.storage.tables.erasure import erased
 from recollectum.vault.files.file_host import FileHost, SharedHosts
 from recollectum.vault.purge.samples import ErasureSamples
+
+if TYPE_CHECKING:
+    from recollectum.storage.copying.home_ledger import HomeLedger
 
 _SALT = "salt"
 _SEED = "signing"
@@ -35,6 +40,8 @@ class PurgeEnvironment(NamedTuple):
     clock: Clock
     #: Samples of what purges of this process erased, until the files are searched.
     needles: dict[str, ErasureSamples]
+    #: Gives the vault of an owner a new key, and destroys the old one.
+    rekey: Callable[[Owner], object]
     #: Days for which a database server keeps deleted rows in its log and backups; None where vaults are files.
     remains_days: int | None = None
     #: This host among those that use the same database; None where there are no others.
@@ -71,6 +78,10 @@ class PurgeEnvironment(NamedTuple):
 
     def _secret(self, name: str) -> bytes:
         known = self.catalog.read(lambda tx: erased.find_secret(tx, name))
+        if known is None:
+            # A catalog that was put back while this process runs; a second secret would fit no earlier record.
+            open_ledger(self)
+            known = self.catalog.read(lambda tx: erased.find_secret(tx, name))
         if known is not None:
             return known
         return self.catalog.write(lambda tx: erased.secret(tx, name, secrets.token_bytes(_SECRET_BYTES)), frees=True)
@@ -83,6 +94,8 @@ class PurgeEnvironment(NamedTuple):
     def places_elsewhere(self, vault_ids: Collection[str], *, with_keys: bool = False) -> tuple[str, ...]:
         """Return those backups, and what else may hold what is erased; `with_keys` if the keys are destroyed too."""
         backups = self.backups_elsewhere(vault_ids)
+        if with_keys and self.keys.enabled:
+            backups = tuple(f"{one}, with the keys of its time, which open older copies too" for one in backups)
         if self.remains_days is None:
             return backups
         form = "ciphertext" if self.keys.enabled else "plain text"
@@ -121,18 +134,69 @@ class PurgeEnvironment(NamedTuple):
         vault_ids: Iterable[str],
         before: datetime | None = None,
         change: Callable[[Tx], None] | None = None,
+        *,
+        with_keys: bool = False,
     ) -> int:
-        """Destroy those copies, or those from before a time; `change` deletes a person from the catalogs in backups."""
+        """Destroy those copies, or those from before a time; `change` deletes a person from the catalogs in backups.
+
+        With `with_keys` the keys of these vaults are deleted from all backups, because they were replaced.
+        """
         from recollectum.vault.purge.backups import CatalogChange, destroy_copies  # noqa: PLC0415
 
         key = self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
         catalog = CatalogChange(change, key, self.clock) if change else None
         manifest_key = self.keys.manifest_key() if self.keys.enabled else None
-        return destroy_copies(self.home.backups, tuple(vault_ids), before, catalog, manifest_key)
+        ids = tuple(vault_ids)
+        return destroy_copies(self.home.backups, ids, before, catalog, manifest_key, with_keys=with_keys)
 
     def erased_until(self, vault_id: str) -> datetime | None:
         """Return when something was last erased from a vault."""
         return self.catalog.read(lambda tx: erased.last_time(tx, vault_digest(self.salt(), vault_id)))
+
+
+def sync_ledger(home: PurgeEnvironment) -> None:
+    """Keep the ledger in a file of the home too, where the catalog may be put back from a server's backup."""
+    if home.remains_days is not None:
+        _ledger_file(home).sync(home.catalog)
+
+
+def open_ledger(home: PurgeEnvironment) -> bool:
+    """Add to the catalog what only the file knows; return whether anything was ever erased in this home."""
+    ledger = _ledger_file(home) if home.remains_days is not None else None
+    if ledger and ledger.exists() and not ledger.is_current(home.catalog):
+        ledger.sync(home.catalog)
+    has_ledger = home.has_ledger()
+    if ledger and has_ledger and not ledger.exists():
+        # A disk that takes no writes must not prevent reading: the catalog has it all.
+        with suppress(StorageError, HomeError, OSError):
+            ledger.sync(home.catalog)
+    return has_ledger
+
+
+def _ledger_file(home: PurgeEnvironment) -> "HomeLedger":
+    # Imported here: most homes are files.
+    from recollectum.storage.copying.home_ledger import HomeLedger  # noqa: PLC0415
+
+    return HomeLedger(home.home, home.keys.key(CATALOG) if home.keys.has_key(CATALOG) else None, home.clock)
+
+
+def replace_key(home: PurgeEnvironment, owner: Owner | None, vault_id: str) -> bytes:
+    """Give the vault of an owner a new key, and return the old one, which is destroyed."""
+    if owner is None:
+        raise KeyProblem("this vault has no owner, so it gets no new key; purge without shredding")
+    old = home.keys.key(vault_id)
+    home.rekey(owner)
+    return old
+
+
+def unreadable_copies(home: PurgeEnvironment) -> tuple[str, ...]:
+    """Return the older copies of a vault that nobody can read once its key is destroyed, in words."""
+    if not home.keys.enabled:
+        return ()
+    if home.remains_days is None:
+        return ("copies of the vault's file that Recollectum did not make, such as snapshots of the disk",)
+    place = home.engine.place_of_catalog
+    return (f"the rows of this vault in dead rows, the log of changes, standbys and older base backups of {place}",)
 
 
 def ledger_digest(salt: bytes, *parts: str) -> bytes:

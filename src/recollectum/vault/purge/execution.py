@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
+from recollectum.domain.errors import Busy
 from recollectum.domain.event import EventType
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.message import Json
@@ -38,7 +39,14 @@ from recollectum.vault.learnings.sync import sync_learnings
 from recollectum.vault.memories import changes
 from recollectum.vault.messages import remove_session
 from recollectum.vault.notes.sync import remove_notes
-from recollectum.vault.purge.environment import PurgeEnvironment, ledger_digest, owner_digest, vault_digest
+from recollectum.vault.purge.environment import (
+    PurgeEnvironment,
+    ledger_digest,
+    owner_digest,
+    replace_key,
+    sync_ledger,
+    vault_digest,
+)
 from recollectum.vault.purge.matching import Outline, OutlineKey
 from recollectum.vault.purge.plan import PurgeSelection
 from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
@@ -177,11 +185,31 @@ def run_purge(
     # The returned rows were erased before: backups made since then do not hold them.
     again = PurgeKind(purge.kind) is PurgeKind.RESTORED
     vault_id = runtime.vault.id
-    gone = environment.destroy_backups((vault_id,), environment.erased_until(vault_id) if again else None)
-    blank = _blank_receipt(runtime, environment, purge, gone)
+    held = _shred(runtime, environment, purge, needles) if purge.shred else None
+    shredded = purge.shred and not held
+    before = environment.erased_until(vault_id) if again else None
+    gone = environment.destroy_backups((vault_id,), before, with_keys=shredded)
+    blank = _blank_receipt(runtime, environment, purge, gone, shredded=shredded)
+    if held:
+        return _settle(runtime, environment, replace(blank, reason=held))
     if erase_remains(runtime):
         return _settle(runtime, environment, _search_for(runtime, environment, blank, needles, resumed=resumed))
     return _settle(runtime, environment, blank)
+
+
+def _shred(
+    runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge, needles: ErasureSamples
+) -> str | None:
+    """Give the vault a new key, and destroy the old one; return why that has to wait."""
+    if purge.shredded:
+        return None
+    try:
+        # A copy under the destroyed key may lie in the home.
+        needles.keys.append(replace_key(environment, runtime.gate.owner, runtime.vault.id))
+    except Busy as busy:
+        return f"{busy}: recollectum purge finish"
+    runtime.database.write(lambda tx: erased_items.set_shredded(tx, purge.id), frees=True)
+    return None
 
 
 def search_again(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> Receipt | None:
@@ -238,7 +266,9 @@ def store_receipt(environment: PurgeEnvironment, receipt: Receipt, vault_id: str
         receipts.save(tx, to_stored(made, vault))
         return made
 
-    return environment.catalog.write(change, frees=True)
+    kept = environment.catalog.write(change, frees=True)
+    sync_ledger(environment)
+    return kept
 
 
 def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> int:
@@ -249,7 +279,9 @@ def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge:
     names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root"}
     left = runtime.database.read(lambda tx: erased_items.items(tx, purge.id))
     digests = [ledger_digest(salt, vault_id, names[rank], item) for rank, item in left if rank in names]
-    return environment.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at), frees=True)
+    number = environment.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at), frees=True)
+    sync_ledger(environment)
+    return number
 
 
 def _destroy_batch(runtime: VaultRuntime, purge: ActivePurge, needles: ErasureSamples, key: OutlineKey) -> bool:
@@ -288,7 +320,9 @@ def _rewrite_files(runtime: VaultRuntime) -> None:
     runtime.database.write(learnings.forget_deleted, frees=True)
 
 
-def _blank_receipt(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge, gone: int) -> Receipt:
+def _blank_receipt(
+    runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge, gone: int, *, shredded: bool
+) -> Receipt:
     return Receipt(
         id=purge.id,
         kind=PurgeKind(purge.kind),
@@ -300,8 +334,10 @@ def _blank_receipt(runtime: VaultRuntime, environment: PurgeEnvironment, purge: 
         at=environment.clock().isoformat(),
         counts=dict(purge.counts),
         backups_destroyed=gone,
-        elsewhere=environment.places_elsewhere((runtime.vault.id,)),
+        elsewhere=environment.places_elsewhere((runtime.vault.id,), with_keys=shredded),
         reason=_LOG_HELD,
+        shredded=shredded,
+        form=3 if purge.shred else 2,
     )
 
 

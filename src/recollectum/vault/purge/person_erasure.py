@@ -10,7 +10,7 @@ from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.erasure import erased, purge_samples
 from recollectum.storage.tables.erasure.erased import Departure
 from recollectum.vault.files.owner_files import owner_folder
-from recollectum.vault.purge.environment import PurgeEnvironment, owner_digest, vault_digest
+from recollectum.vault.purge.environment import PurgeEnvironment, owner_digest, sync_ledger, vault_digest
 from recollectum.vault.purge.execution import store_receipt, with_search_result
 from recollectum.vault.purge.matching import Outline, OutlineKey
 from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
@@ -55,6 +55,7 @@ class PersonErasure:
             forget(tx)
 
         home.catalog.write(change, frees=True)
+        sync_ledger(home)
 
     def run(self, departure: Departure) -> Receipt:
         """Destroy what is left of a person; the receipt says whether that is all."""
@@ -101,6 +102,29 @@ class PersonErasure:
             home.needles.pop(waits.id, None)
         return kept
 
+    def forget_returned_people(self) -> int:
+        """Delete the people from the catalog who were erased and came back with an older one; return how many."""
+        home = self.environment
+        salt = home.salt()
+
+        def returned(tx: Tx) -> dict[Owner, list[str]]:
+            found: dict[Owner, list[str]] = {}
+            for entry in vaults.everything(tx):
+                digest = vault_digest(salt, entry.id)
+                if erased.is_noted(tx, digest, digest):
+                    found.setdefault(entry.owner.person, []).append(entry.id)
+            return found
+
+        def change(tx: Tx) -> int:
+            back = returned(tx)
+            for person, ids in back.items():
+                erased.strike(tx, str(person), ids)
+                if not vaults_of(tx, person):
+                    people.remove(tx, person)
+            return len(back)
+
+        return home.catalog.write(change, frees=True) if home.catalog.read(returned) else 0
+
     def destroy_returned_vaults(self) -> int:
         """Destroy the files of vaults that were erased as a whole and restored since; return how many."""
         home = self.environment
@@ -135,7 +159,7 @@ def _forget_in(environment: PurgeEnvironment, departure: Departure) -> Callable[
         environment.keep_salt(tx, salt)
         for vault_id in _ids(departure):
             erased.add(tx, vault_digest(salt, vault_id), [vault_digest(salt, vault_id)], departure.at)
-        erased.strike(tx, _blank_receipt(departure))
+        erased.strike(tx, departure.person, _ids(departure))
         people.remove(tx, Owner.parse(departure.person))
 
     return change
@@ -152,15 +176,3 @@ def _samples_of(environment: PurgeEnvironment, purge_id: str) -> ErasureSamples:
 
 def _ids(departure: Departure) -> tuple[str, ...]:
     return tuple(one.partition(" ")[0] for one in departure.vaults)
-
-
-def _blank_receipt(departure: Departure) -> Departure:
-    return Departure(
-        person=departure.person,
-        id=departure.id,
-        digest=departure.digest,
-        by=departure.by,
-        at=departure.at,
-        vaults=_ids(departure),
-        counts=departure.counts,
-    )

@@ -55,6 +55,9 @@ class PurgeRequest:
     source: str | None = None
     #: Messages and memories that were last changed longer ago than this.
     days: int | None = None
+    #: Whether the vault is rewritten under a new key afterwards and the old key destroyed, so that nobody can read the
+    #: older copies of it. A purge of a person destroys the keys anyway.
+    shred: bool = False
 
     @classmethod
     def user(cls) -> "PurgeRequest":
@@ -62,32 +65,35 @@ class PurgeRequest:
         return cls(kind=PurgeKind.USER)
 
     @classmethod
-    def sessions(cls, *ids: str) -> "PurgeRequest":
+    def sessions(cls, *ids: str, shred: bool = False) -> "PurgeRequest":
         """Request whole conversations."""
-        return cls(kind=PurgeKind.SESSION, ids=_check_ids(ids, "session"))
+        return cls(kind=PurgeKind.SESSION, ids=_check_ids(ids, "session"), shred=shred)
 
     @classmethod
-    def memories(cls, *ids: str) -> "PurgeRequest":
+    def memories(cls, *ids: str, shred: bool = False) -> "PurgeRequest":
         """Request single memories."""
-        return cls(kind=PurgeKind.MEMORY, ids=_check_ids(ids, "memory"))
+        return cls(kind=PurgeKind.MEMORY, ids=_check_ids(ids, "memory"), shred=shred)
 
     @classmethod
-    def of_source(cls, source: str) -> "PurgeRequest":
+    def of_source(cls, source: str, *, shred: bool = False) -> "PurgeRequest":
         """Request what came from a folder of notes, a path of transcripts, or an import; it is unfollowed too."""
         if not source:
             raise InvalidInput(f"the source is empty; give a followed path, or {IMPORTED!r}")
-        return cls(kind=PurgeKind.SOURCE, source=source)
+        return cls(kind=PurgeKind.SOURCE, source=source, shred=shred)
 
     @classmethod
-    def older_than(cls, days: int) -> "PurgeRequest":
+    def older_than(cls, days: int, *, shred: bool = False) -> "PurgeRequest":
         """Request messages said, and memories last changed, more than so many days ago."""
         if not 1 <= days <= _MOST_DAYS:
             raise InvalidInput(f"{days} days are not allowed; use 1 to {_MOST_DAYS}")
-        return cls(kind=PurgeKind.OLDER_THAN, days=days)
+        return cls(kind=PurgeKind.OLDER_THAN, days=days, shred=shred)
 
     def to_json(self) -> dict[str, object]:
         """Return the request in plain types."""
-        return {"kind": self.kind.value, "ids": list(self.ids), "source": self.source, "days": self.days}
+        said: dict[str, object] = {"kind": self.kind.value, "ids": list(self.ids)}
+        said |= {"source": self.source, "days": self.days}
+        # Left out otherwise: the digests of earlier requests stay what they are.
+        return {**said, "shred": True} if self.shred else said
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> "PurgeRequest":
@@ -97,6 +103,7 @@ class PurgeRequest:
             ids=tuple(given["ids"]),
             source=given["source"],
             days=given["days"],
+            shred=given.get("shred", False),
         )
 
     def digest(self) -> str:
@@ -123,6 +130,8 @@ class Preview:
     remaining: tuple[str, ...] = ()
     #: Backups that were made outside the home: they still hold it.
     elsewhere: tuple[str, ...] = ()
+    #: Older copies that nobody can read afterwards, because their key is destroyed, in words.
+    unreadable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +166,10 @@ class Receipt:
     elsewhere: tuple[str, ...] = ()
     #: Why it is not done, in words.
     reason: str | None = None
-    #: Which fields are signed: the first form has no `form`, `unread`, `excused`, `remaining` and `elsewhere`.
+    #: Whether the vault was rewritten under a new key and the old key destroyed, as the request asked.
+    shredded: bool = False
+    #: Which fields are signed: the first form has no `form`, `unread`, `excused`, `remaining` and `elsewhere`, and only
+    #: the third, which a purge with a new key gets, has `shredded`.
     form: int = 2
     public_key: str = ""
     signature: str = ""

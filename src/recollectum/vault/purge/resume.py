@@ -67,6 +67,7 @@ def resume_home_purges(erasure: PersonErasure) -> list[Receipt]:
     environment = erasure.environment
     if not environment.has_ledger():
         return []
+    erasure.forget_returned_people()
     erasure.destroy_returned_vaults()
     done = [erasure.run(one) for one in environment.catalog.read(erased.departures)]
     known = {one.id for one in done}

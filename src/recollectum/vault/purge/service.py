@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.errors import Conflict, Denied, InvalidInput
+from recollectum.domain.errors import Conflict, Denied, InvalidInput, KeyProblem
 from recollectum.domain.ids import Clock
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
@@ -16,7 +16,7 @@ from recollectum.storage.tables.erasure.erased import Departure
 from recollectum.storage.tables.erasure.erased_items import ActivePurge
 from recollectum.vault.gate import operation
 from recollectum.vault.purge.backups import CATALOG
-from recollectum.vault.purge.environment import PurgeEnvironment, vault_digest
+from recollectum.vault.purge.environment import PurgeEnvironment, unreadable_copies, vault_digest
 from recollectum.vault.purge.execution import begin_purge, place_names, run_purge
 from recollectum.vault.purge.person_erasure import PersonErasure, vaults_of
 from recollectum.vault.purge.plan import PurgeSelection, plan_purge, where_words_remain
@@ -55,6 +55,8 @@ class Purge(VaultService):
         environment = self._ground()
         if request.kind is PurgeKind.USER:
             return self._preview_person(environment, request)
+        if request.shred and not environment.keys.has_key(self._runtime.vault.id):
+            raise KeyProblem("this vault is not encrypted, so it has no key to destroy; purge without shredding")
 
         def look(tx: Tx, reading: ClockReading) -> tuple[PurgeSelection, list[tuple[str, str]]]:
             selection = plan_purge(tx, request, reading.policy_now)
@@ -127,6 +129,7 @@ class Purge(VaultService):
             at=reading.now,
             state="begun",
             counts=found.counts,
+            shred=leave.request.shred,
         )
         begin_purge(tx, purge, found)
         return purge
@@ -142,13 +145,15 @@ class Purge(VaultService):
         made_at, latest = environment.clock(), self._latest()
         leave = PurgeClaims(request, state, self._runtime.actor, self._runtime.vault.id, made_at, latest)
         backups = environment.backups_of(vault_ids)
+        with_keys = request.shred or request.kind is PurgeKind.USER
         return Preview(
             token=to_token(leave, environment.salt()),
             request=request,
             counts=counts,
             memories_derived=0,
             memories_kept=0,
-            elsewhere=environment.places_elsewhere(vault_ids, with_keys=request.kind is PurgeKind.USER),
+            elsewhere=environment.places_elsewhere(vault_ids, with_keys=with_keys),
+            unreadable=unreadable_copies(environment) if with_keys else (),
             backups=tuple(path.relative_to(environment.home.backups).as_posix() for path in backups),
             expires_at=made_at + TOKEN_LIFETIME,
         )

@@ -11,6 +11,8 @@ from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
 
 #: The fields that receipts of the first form do not have.
 _SECOND_FORM = frozenset({"form", "unread", "excused", "remaining", "elsewhere"})
+#: The field that only receipts of the third form have.
+_THIRD_FORM = frozenset({"shredded"})
 _LISTS = ("hit_files", "unread", "remaining", "elsewhere")
 
 
@@ -43,8 +45,8 @@ def is_genuine(receipt: Receipt, key: str) -> bool:
         )
     except (InvalidSignature, ValueError):
         return False
-    # The signature of the first form does not cover the later fields.
-    if receipt.form == 1 and any(getattr(receipt, name) for name in _SECOND_FORM - {"form"}):
+    # The signature of an earlier form does not cover the later fields.
+    if any(getattr(receipt, name) for name in _unsigned(receipt.form) - {"form"}):
         return False
     return receipt.public_key == key
 
@@ -68,7 +70,7 @@ def from_stored(kept: StoredReceipt) -> Receipt:
 def from_json(given: Mapping[str, Any]) -> Receipt:
     """Parse a receipt from its JSON form; raise when fields are missing or unknown."""
     names = {one.name for one in fields(Receipt)}
-    if set(given) not in (names, names - _SECOND_FORM):
+    if set(given) not in (names, *(names - _unsigned(form) for form in (1, 2))):
         raise InvalidInput(f"that is not a receipt: its fields are not {', '.join(sorted(names))}")
     try:
         whole: dict[str, Any] = {**given, "kind": PurgeKind(given["kind"]), "state": PurgeState(given["state"])}
@@ -82,6 +84,11 @@ def from_json(given: Mapping[str, Any]) -> Receipt:
 def _signed_body(receipt: Receipt) -> bytes:
     values = {**asdict(receipt), "counts": dict(receipt.counts)}
     del values["signature"]
-    if receipt.form == 1:
-        values = {name: value for name, value in values.items() if name not in _SECOND_FORM}
+    values = {name: value for name, value in values.items() if name not in _unsigned(receipt.form)}
     return json.dumps(values, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _unsigned(form: int) -> frozenset[str]:
+    """Return the fields that a form does not have."""
+    earlier = {1: _SECOND_FORM | _THIRD_FORM, 2: _THIRD_FORM}
+    return earlier.get(form, frozenset())

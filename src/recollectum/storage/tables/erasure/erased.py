@@ -3,14 +3,18 @@
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
 from recollectum.storage.times import micros, moment, moment_or_none
 
+_SECRETS = "SELECT name, value FROM erasure_secrets"
 _SECRET = "SELECT value FROM erasure_secrets WHERE name = :name"
 _KEEP_SECRET = "INSERT INTO erasure_secrets (name, value) VALUES (:name, :value) ON CONFLICT DO NOTHING"
 _ADD = "INSERT INTO erased (vault, digest, at) VALUES (:vault, :digest, :at) ON CONFLICT DO NOTHING"
+_EVERYTHING = "SELECT vault, digest, at FROM erased ORDER BY number"
+_SIZE = "SELECT count(*), max(at) FROM erased"
 _LAST = "SELECT coalesce(max(number), 0) FROM erased WHERE vault = :vault"
 _LAST_TIME = "SELECT max(at) FROM erased WHERE vault = :vault"
 _OF = "SELECT digest FROM erased WHERE vault = :vault"
@@ -23,6 +27,14 @@ _DEPARTURES = "SELECT person, id, digest, by, at, vaults, counts FROM departures
 _GONE = "DELETE FROM departures WHERE person = :person"
 _FORGET_VAULT = "DELETE FROM vaults WHERE id = :id"
 _FORGET_GRANTS = "DELETE FROM grants WHERE owner = :person"
+
+
+class ErasedItem(NamedTuple):
+    """One thing that was erased: the digest of its vault and its own, and when."""
+
+    vault: bytes
+    digest: bytes
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +60,22 @@ def find_secret(tx: Tx, name: str) -> bytes | None:
     """Return the home's secret of that name, or None."""
     rows = tx.rows(_SECRET, {"name": name})
     return rows[0][0] if rows else None
+
+
+def secrets(tx: Tx) -> dict[str, bytes]:
+    """Return all secrets of the home's ledger by their names."""
+    return {row[0]: row[1] for row in tx.rows(_SECRETS, {})}
+
+
+def everything(tx: Tx) -> list[ErasedItem]:
+    """Return all that was erased, oldest first."""
+    return [ErasedItem(row[0], row[1], moment(row[2])) for row in tx.rows(_EVERYTHING, {})]
+
+
+def size(tx: Tx) -> tuple[int, int | None]:
+    """Return how many things were erased, and when the last one was."""
+    ((count, latest),) = tx.rows(_SIZE, {})
+    return count, latest
 
 
 def add(tx: Tx, vault: bytes, digests: Iterable[bytes], at: datetime) -> int:
@@ -100,11 +128,11 @@ def departures(tx: Tx) -> list[Departure]:
     ]
 
 
-def strike(tx: Tx, one: Departure) -> None:
+def strike(tx: Tx, person: str, vault_ids: Iterable[str]) -> None:
     """Delete a person's vaults, and the grants to enter them, from the catalog."""
-    for vault_id in one.vaults:
+    for vault_id in vault_ids:
         tx.run(_FORGET_VAULT, {"id": vault_id})
-    tx.run(_FORGET_GRANTS, {"person": one.person})
+    tx.run(_FORGET_GRANTS, {"person": person})
 
 
 def gone(tx: Tx, person: str) -> None:

@@ -45,6 +45,9 @@ class ActivePurge:
     at: datetime
     state: str
     counts: Mapping[str, int]
+    #: Whether the vault gets a new key, and whether it has it.
+    shred: bool = False
+    shredded: bool = False
 
 
 def begin(tx: Tx, one: ActivePurge, items: Iterable[tuple[PurgeItemKind, str]]) -> None:
@@ -77,6 +80,14 @@ def set_state(tx: Tx, purge_id: str, state: str) -> None:
         _save(tx, replace(_from_meta(name, known), state=state))
 
 
+def set_shredded(tx: Tx, purge_id: str) -> None:
+    """Record that the vault has the new key that a purge asked for."""
+    name = _NAME + purge_id
+    known = meta.find(tx, name)
+    if known is not None:
+        _save(tx, replace(_from_meta(name, known), shredded=True))
+
+
 def next_items(tx: Tx, purge_id: str, limit: int) -> list[tuple[PurgeItemKind, str]]:
     """Return the next items to delete."""
     return [(PurgeItemKind(row[0]), row[1]) for row in tx.rows(_NEXT, {"id": purge_id, "limit": limit})]
@@ -103,6 +114,7 @@ def _recorded(tx: Tx) -> list[ActivePurge]:
 
 def _save(tx: Tx, one: ActivePurge) -> None:
     told = {"kind": one.kind, "digest": one.digest, "by": one.by, "at": micros(one.at), "state": one.state}
+    told |= {"shred": True, "shredded": one.shredded} if one.shred else {}
     meta.save(tx, _NAME + one.id, json.dumps({**told, "counts": dict(one.counts)}, sort_keys=True))
 
 
@@ -116,4 +128,6 @@ def _from_meta(name: str, value: str) -> ActivePurge:
         at=moment(told["at"]),
         state=told["state"],
         counts=told["counts"],
+        shred=told.get("shred", False),
+        shredded=told.get("shredded", False),
     )

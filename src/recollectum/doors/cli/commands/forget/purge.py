@@ -21,6 +21,9 @@ app = new_group("Erase for good, after a preview and a confirmation, and get a s
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")]
+Shred = Annotated[
+    bool, typer.Option("--shred", help="Also give the vault a new key, so that nobody can read older copies of it.")
+]
 _IMPORTED = "imported"
 _QUARANTINE = "quarantine:"
 
@@ -50,6 +53,7 @@ def session(
     run: Run,
     ids: Annotated[list[str], typer.Argument(metavar="SESSION...", help="The sessions' ids.")],
     *,
+    shred: Shred = False,
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -57,7 +61,7 @@ def session(
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
     what = f"{plural(len(set(ids)), 'session')} and what was learned only from there"
-    _in_vault(run, PurgeRequest.sessions(*ids), what, yes, dry_run)
+    _in_vault(run, PurgeRequest.sessions(*ids, shred=shred), what, yes, dry_run)
 
 
 @command(app, "source")
@@ -68,13 +72,15 @@ def source(
         typer.Argument(metavar="SOURCE", help="A followed folder or transcript path, `imported`, or quarantine:ID."),
     ],
     *,
+    shred: Shred = False,
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
     """Erase what came from a source, and unfollow it; the files themselves are not touched."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
-    _in_vault(run, PurgeRequest.of_source(_source_of(place)), "everything that came from there", yes, dry_run)
+    request = PurgeRequest.of_source(_source_of(place), shred=shred)
+    _in_vault(run, request, "everything that came from there", yes, dry_run)
 
 
 @command(app, "older-than")
@@ -82,13 +88,16 @@ def older_than(
     run: Run,
     days: Annotated[int, typer.Argument(metavar="DAYS", help="How many days ago.")],
     *,
+    shred: Shred = False,
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
     """Erase messages said, and memories last changed, more than so many days ago."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
-    _in_vault(run, PurgeRequest.older_than(days), f"everything older than {plural(days, 'day')}", yes, dry_run)
+    _in_vault(
+        run, PurgeRequest.older_than(days, shred=shred), f"everything older than {plural(days, 'day')}", yes, dry_run
+    )
 
 
 @command(app, "memory")
@@ -96,13 +105,14 @@ def memory(
     run: Run,
     ids: Annotated[list[str], typer.Argument(metavar="MEMORY...", help="The memories' ids.")],
     *,
+    shred: Shred = False,
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
     """Erase single memories with all their versions, at once and for good."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
-    _in_vault(run, PurgeRequest.memories(*ids), plural(len(set(ids)), "memory"), yes, dry_run)
+    _in_vault(run, PurgeRequest.memories(*ids, shred=shred), plural(len(set(ids)), "memory"), yes, dry_run)
 
 
 @command(app, "finish")
@@ -157,6 +167,11 @@ def _preview(seen: "Preview") -> list[str]:
     if seen.memories_kept:
         lines.append(f"{plural(seen.memories_kept, 'memory')} stay, but lose some of their sources")
     lines += [one_line(f"the copy in {name} is destroyed too") for name in seen.backups]
+    if seen.request.shred:
+        lines.append("the vault gets a new key, and the old key is destroyed")
+    if seen.unreadable:
+        lines.append("nobody can read these any more afterwards, also not to restore them:")
+        lines += [one_line(f"  {copy}") for copy in seen.unreadable]
     return [*lines, *what_stays(seen)]
 
 

@@ -78,6 +78,7 @@ def shown(one: "Receipt") -> list[str]:
         ("request", one.request),
         *one.counts.items(),
         ("copies destroyed", one.backups_destroyed),
+        ("old key destroyed", "yes" if one.shredded else None),
         ("files searched", one.files_scanned),
         ("found again", one.hits),
         ("found in", ", ".join(one.hit_files) or None),

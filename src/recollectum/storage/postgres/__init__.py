@@ -14,9 +14,8 @@ transaction     one transaction: statements, and the text index
 commits         commits a write, also one whose COMMIT was not answered
 database        the database port: reads and writes
 vault_rows      the numbers of the vaults, and all rows of one
-operations      what an operator does: the doctor's checks of the server, and schema upgrades
+operations      what an operator does: the doctor's checks of the server, schema upgrades, and new keys
 engine          the engine port: creates, opens, lists and destroys vaults
 copies          ordinary files made from the rows of a vault or of the catalog, and put back
-rewriting       all values of a vault under a new key
 upkeep          inspects and copies vaults; repairs are refused
 """

@@ -87,7 +87,7 @@ class PostgresUpkeep:
     def rewriting(self) -> VaultRewriting:
         """Return the object that rewrites vaults under other keys."""
         # Imported here: few homes change a key.
-        from recollectum.storage.postgres.rewriting import PostgresRewriting  # noqa: PLC0415
+        from recollectum.storage.postgres.operations.rewriting import PostgresRewriting  # noqa: PLC0415
 
         return PostgresRewriting(self._engine, self._files.rewriting, self._open)
 

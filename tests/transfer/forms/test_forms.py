@@ -10,7 +10,8 @@ from recollectum import Recollectum, Vault
 from recollectum.domain.message import Role
 from recollectum.domain.page import every
 from recollectum.domain.trust import Trust
-from tests.transfer.foreign_files import SAMPLES_OF, Row, Sample
+from tests.transfer.foreign_files import SAMPLES_OF
+from tests.transfer.foreign_samples import Row, Sample
 
 
 @pytest.fixture

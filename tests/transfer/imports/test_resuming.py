@@ -9,7 +9,7 @@ import pytest
 from recollectum import Recollectum, Vault
 from recollectum.domain.page import every
 from tests.crashes.programs import finish, hear, kill, start
-from tests.transfer.foreign_files import conversations
+from tests.transfer.foreign_files import SAMPLES_OF, conversations
 
 pytestmark = pytest.mark.process
 
@@ -81,3 +81,19 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     assert int(most) <= _MOST_MIB
     # Far less than the file, which is read in pieces.
     assert int(most) - int(base) < max(_MIB, 40)
+
+
+@pytest.mark.feature("P10")
+def test_a_sessions_json_is_imported_whole_or_not_at_all(tmp_path: Path) -> None:
+    path, home = SAMPLES_OF["picobot"](tmp_path / "files").path, tmp_path / "home"
+    # In the second conversation, when the first one is written.
+    child = start(_PROGRAM, str(home), str(path), "2")
+    assert hear(child) == "inside"
+    kill(child)
+    assert path.exists()
+    with Recollectum(home, settings={"encryption": "off"}) as r:
+        assert _held(r.vault("user:ann")) == []
+    (said,) = finish(start(_PROGRAM, str(home), str(path), "0"))
+    assert said.startswith("added 5 ")
+    assert not path.exists()
+    assert Path(f"{path}.migrated").exists()

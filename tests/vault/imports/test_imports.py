@@ -11,7 +11,8 @@ import pytest
 from recollectum import Recollectum, Vault
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
 from recollectum.domain.trust import Trust
-from tests.transfer.foreign_files import SAMPLES, SAMPLES_OF, conversations
+from tests.transfer.foreign_files import SAMPLES_OF, conversations
+from tests.transfer.foreign_samples import SAMPLES
 
 
 @pytest.fixture
@@ -218,3 +219,23 @@ def test_agents_are_found_where_they_keep_their_files(vault: Vault, tmp_path: Pa
     done = vault.admin.imports.run(vault.admin.imports.preview(places))
     assert {one.form for one in done.files} >= {"Claude Code transcript", "Codex transcript", "opencode database"}
     assert vault.admin.imports.list_places(tmp_path / "nobody") == []
+
+
+def test_an_entity_with_other_observations_is_told_and_left(vault: Vault, tmp_path: Path) -> None:
+    path = SAMPLES_OF["knowledge_graph"](tmp_path / "files").path
+    bring(vault, path)
+    before = rows(vault)
+    path.write_text(path.read_text().replace("likes teal", "likes green"))
+    done = vault.admin.imports.run(vault.admin.imports.preview([path]))
+    assert (done.files[0].memories, dict(done.files[0].left_out)) == (0, {"changed entity": 1})
+    assert rows(vault)["memories"] == before["memories"]
+
+
+def test_files_whose_ids_are_only_numbers_do_not_hide_each_other(vault: Vault, tmp_path: Path) -> None:
+    first = SAMPLES_OF["letta"](tmp_path / "one").path
+    second = SAMPLES_OF["letta"](tmp_path / "two").path
+    second.write_text(second.read_text().replace("My colour is teal", "My dog is called Rex"))
+    bring(vault, first)
+    done = vault.admin.imports.run(vault.admin.imports.preview([second]))
+    assert (done.files[0].added, done.files[0].known_memories) == (1, 1)
+    assert vault.recall("Rex", untrusted=True)

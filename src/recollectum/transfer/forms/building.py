@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import blake2b
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import derived_id
@@ -67,10 +68,10 @@ class Talk:
         model: str | None = None,
         extra: Mapping[str, Json] | None = None,
     ) -> Message:
-        """Return the next message; one without an id of its own is known by its place."""
+        """Return the next message; one to which its program gave no id is known by its place and its words."""
         self._count += 1
         when = at or self.session.created_at
-        native = clean(native_id) if native_id else f"place {self._count}"
+        native = clean(native_id) if native_id else f"place {self._count} {text_digest(text)}"
         made = imported_message(
             role=role, text=clean(text), at=when, native_id=native, calls=calls, thoughts=thoughts, model=model
         )
@@ -94,6 +95,11 @@ def _placed(message: Message, session_id: str, seed: str, extra: Mapping[str, Js
         trust=message.trust,
         extra=extra or {},
     )
+
+
+def text_digest(text: str) -> str:
+    """Return a short digest of a text, for the id of something that has none."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def key_part(text: str) -> str:

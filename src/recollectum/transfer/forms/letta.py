@@ -13,6 +13,7 @@ from recollectum.transfer.forms.building import (
     as_arguments,
     optional_moment,
     role_of,
+    text_digest,
     text_field,
     text_or_none,
     texts_of,
@@ -55,7 +56,9 @@ def _agent(agent: Mapping[str, Json], began: datetime) -> Iterator[ForeignItem]:
     if not messages:
         return
     first = optional_moment(messages[0].get("created_at"), began)
-    talk = Talk(AGENT, str(agent.get("id")), first, title=text_or_none(agent.get("name")))
+    # An agent file numbers its agents and messages anew, so their ids say little: another file has the same ones.
+    name = text_or_none(agent.get("name")) or "agent"
+    talk = Talk(AGENT, f"{name} {agent.get('id')}", first, title=name)
     yield talk.begins
     at = first
     for place, message in enumerate(messages, start=1):
@@ -64,9 +67,9 @@ def _agent(agent: Mapping[str, Json], began: datetime) -> Iterator[ForeignItem]:
             calls = tuple(_call(call) for call in _objects(message.get("tool_calls")))
             text = texts_of(message.get("content"))
             if text or calls:
-                native = text_field(message, "id", "the message")
-                model = text_or_none(message.get("model"))
-                yield talk.say(role_of(message.get("role")), text, at, native, calls=calls, model=model)
+                native = f"{at.isoformat()} {text_digest(text_field(message, 'role', 'the message') + text)}"
+                model, kept = text_or_none(message.get("model")), {"id": message.get("id")}
+                yield talk.say(role_of(message["role"]), text, at, native, calls=calls, model=model, extra=kept)
         except InvalidInput as error:
             yield DamagedPart(f"message {place}", str(error))
 

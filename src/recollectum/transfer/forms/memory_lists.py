@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from hashlib import blake2b
 from typing import BinaryIO
 
 from recollectum.domain.message import Json
-from recollectum.transfer.forms.building import EPOCH, Talk, optional_moment, role_of, text_or_none
+from recollectum.transfer.forms.building import EPOCH, Talk, optional_moment, role_of, text_digest, text_or_none
 from recollectum.transfer.forms.json_files import read_object
 from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, ForeignMemory, OmittedPart, Progress
 
@@ -25,10 +24,11 @@ def memory_of(
     if not isinstance(text, str) or not text.strip():
         yield DamagedPart(f"memory {str(native)[:80]}", "it has no text")
         return
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     weight = importance if isinstance(importance, (int, float)) and 0 <= importance <= 1 else 0.5
     kept = {name: value for name, value in (extra or {}).items() if value not in (None, {}, [])}
-    yield ForeignMemory(native_id=f"{native} {digest}", text=text, at=at, importance=float(weight), extra=kept)
+    yield ForeignMemory(
+        native_id=f"{native} {text_digest(text)}", text=text, at=at, importance=float(weight), extra=kept
+    )
 
 
 def is_memorysync(value: Mapping[str, Json]) -> bool:

@@ -5,7 +5,6 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
@@ -86,8 +85,7 @@ def _item(
     if "role" in mapping:
         yield talk.say(role_of(fields.get("role")), text, at, named)
     else:
-        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        yield from memory_of(named or digest, text, at)
+        yield from memory_of(named or "row", text, at)
 
 
 def _talk(talks: dict[str, Talk], fields: Mapping[str, Json], file: str, at: datetime) -> Talk:

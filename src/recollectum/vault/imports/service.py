@@ -30,13 +30,12 @@ from recollectum.vault.files.foreign_sources import (
     OmittedPart,
 )
 from recollectum.vault.gate import operation
-from recollectum.vault.imports.writing import ImportChoice, ImportTally, ImportTarget, ImportWriter
+from recollectum.vault.imports.writing import MOST_DAMAGE, ImportChoice, ImportTally, ImportTarget, ImportWriter
 from recollectum.vault.intake.trust import check_shared_trust
 from recollectum.vault.service import VaultService
 
 #: The person of conversations that name nobody.
 NOBODY = ""
-_MOST_LISTED = 1000
 _MOST_NAMES = 10
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -55,6 +54,7 @@ class ImportContent:
     people: Mapping[str, int]
     #: What cannot be imported, such as images, with its count.
     left_out: Mapping[str, int]
+    #: The first damaged parts, at most 1,000.
     damage: tuple[DamagedPart, ...] = ()
 
 
@@ -93,6 +93,7 @@ class ForeignImport:
     #: Messages that were left out because they repeat what memory served.
     echoes: int
     left_out: Mapping[str, int]
+    #: The first damaged parts, at most 1,000.
     damage: tuple[DamagedPart, ...]
     notice: Notice = NO_NOTICE
     #: Where the file was moved after its import; None where it stays.
@@ -181,11 +182,14 @@ class Imports(VaultService):
         choice = ImportChoice(
             import_id=_import_id(found, chosen, mine=mine, foreign=foreign), people=chosen, mine=mine, foreign=foreign
         )
+        for source in found.sources:
+            if source.moves_to is not None and source.moves_to.exists():
+                raise Conflict(
+                    f"{source.moves_to} exists already, so {source.path.name} cannot be moved there; move it away"
+                )
         done: builtins.list[ForeignImport] = []
         for source, content in zip(found.sources, found.contents, strict=True):
             target = source.moves_to
-            if target is not None and target.exists():
-                raise Conflict(f"{target} exists already, so {source.path.name} cannot be moved there; move it away")
             into = ImportTarget(self._runtime, choice, whole=target is not None, progress=progress or _ignore)
             writer = ImportWriter(into)
             with closing(source.items(_ignore)) as items:
@@ -264,7 +268,7 @@ class _Count:
                 case OmittedPart():
                     self._left_out[item.what] += item.count
                 case DamagedPart():
-                    self._damage += [item] if len(self._damage) < _MOST_LISTED else []
+                    self._damage += [item] if len(self._damage) < MOST_DAMAGE else []
 
     def content(self) -> ImportContent:
         """Return what was counted."""
@@ -299,7 +303,7 @@ def _report(source: ForeignSource, tally: ImportTally, moved: Path | None) -> Fo
         known_memories=tally.counts["known_memories"],
         echoes=tally.counts["echoes"],
         left_out=dict(tally.left_out),
-        damage=tuple(tally.damage[:_MOST_LISTED]),
+        damage=tuple(tally.damage),
         notice=tally.notice,
         moved_to=str(moved) if moved else None,
     )

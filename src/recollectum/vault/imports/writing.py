@@ -37,6 +37,10 @@ BATCH = 500
 BATCH_CHARACTERS = 2**20
 #: How much an import in one transaction may hold.
 MOST_WHOLE = 64 * 2**20
+#: The number of damaged parts that are listed.
+MOST_DAMAGE = 1000
+#: What a keyed memory is called that the vault has with another text.
+_CHANGED = "changed entity"
 _SEPARATOR = "\x1f"
 
 
@@ -105,10 +109,14 @@ class ImportWriter:
                 case OmittedPart():
                     self.tally.left_out[item.what] += item.count
                 case DamagedPart():
-                    self.tally.damage.append(item)
+                    self._damaged(item)
         self._flush()
         self.tally.counts["conversations"] = len(self._seen)
         return self.tally
+
+    def _damaged(self, part: DamagedPart) -> None:
+        if len(self.tally.damage) < MOST_DAMAGE:
+            self.tally.damage.append(part)
 
     def _begin(self, conversation: ForeignConversation) -> None:
         people, person = self._choice.people, conversation.person
@@ -162,6 +170,8 @@ class ImportWriter:
         with Intake(self._runtime) as intake:
             admitted = [self._admit(intake, part) for part in parts]
             counts, notice = self._runtime.write(lambda tx, reading: self._store(tx, reading, admitted))
+        if changed := counts.pop(_CHANGED, 0):
+            self.tally.left_out[_CHANGED] += changed
         self.tally.counts += counts
         self.tally.notice += notice
         self._progress(sum(len(part.said) for part in parts))
@@ -199,7 +209,7 @@ class ImportWriter:
                 )
             )
         except InvalidInput as error:
-            self.tally.damage.append(DamagedPart(f"memory {memory.native_id[:80]}", str(error)))
+            self._damaged(DamagedPart(f"memory {memory.native_id[:80]}", str(error)))
             return None
 
     def _store(self, tx: Tx, reading: ClockReading, parts: list["_AdmittedPart"]) -> tuple[Counter[str], Notice]:
@@ -216,6 +226,7 @@ class ImportWriter:
                 memories=len(saved),
                 known_memories=len(part.drafts) - len(saved),
             )
+            counts[_CHANGED] += sum(_is_changed(tx, one.draft) for one in part.drafts.values())
             notice += written.notice + total(one.notice for one in saved)
             if written.new:
                 session_id = part.session.session.id
@@ -257,3 +268,9 @@ def _is_known(tx: Tx, draft: AdmittedMemory) -> bool:
     if draft.key is not None and memories.find_by_key(tx, draft.key) is not None:
         return True
     return bool(memories.alike(tx, fingerprint(draft.content), draft.kind))
+
+
+def _is_changed(tx: Tx, draft: AdmittedMemory) -> bool:
+    """Return whether the vault has another text under the key: it stays, and that is told."""
+    held = memories.find_by_key(tx, draft.key) if draft.key else None
+    return held is not None and held.content != draft.content

@@ -158,7 +158,12 @@ def _tell(run: Run, found: "ImportPreview", done: "ImportResult") -> None:
     for path, why in found.unreadable:
         note(one_line(f"{path}: {why}"))
     tell(done.notice)
-    document = {"imports": done.files, "import_id": done.import_id, "undone_by": done.undone_by}
+    document = {
+        "imports": done.files,
+        "import_id": done.import_id,
+        "undone_by": done.undone_by,
+        "notice": done.notice,
+    }
     answer(run, document, map(_result_line, done.files))
     if done.import_id:
         note(f"to undo it: recollectum undo import {done.import_id}")

@@ -46,7 +46,12 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         *(("memories list", []), ("memories as-of", ["2026-01-01"]), ("memories restore", [memory])),
         *(("memories edit", [memory, "the sky is black"]), ("memories supersede", [memory, "the sky is white"])),
         *(("sessions list", []), ("sessions show", [session]), ("sessions add", ["user", "hi"])),
-        *(("sessions export", [session, "--output", file]), ("sessions import", [file]), ("sessions end", [session])),
+        *(
+            ("sessions export", [session, "--output", file]),
+            ("sessions import", [file]),
+            ("import", [file, "--yes"]),
+            ("sessions end", [session]),
+        ),
         ("sessions clean", ["--yes"]),
         *(
             ("sessions delete", [session, "--yes"]),

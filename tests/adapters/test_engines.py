@@ -2,16 +2,19 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from recollectum import Recollectum
+from recollectum.adapters.adk import RecollectumSessionService
 from recollectum.adapters.anthropic import RecollectumMemoryTool
 from recollectum.adapters.langgraph import RecollectumSaver, RecollectumStore
 from recollectum.adapters.openai_agents import RecollectumSession
 from recollectum.testing import ScriptedEmbedder
 
+_ADK: dict[str, Any] = {"app_name": "demo", "user_id": "ann", "session_id": "s"}
 _NOTE = {"command": "create", "path": "/memories/tea.md", "file_text": "likes tea"}
 _LOOK = {"command": "view", "path": "/memories/tea.md"}
 
@@ -26,10 +29,14 @@ def test_what_an_adapter_wrote_is_there_when_the_home_is_opened_again(
             _session(home).add_items([{"role": "user", "content": "kept"}, {"role": "user", "content": "gone"}])
         )
         asyncio.run(_session(home).pop_item())
+        asyncio.run(RecollectumSessionService(home).create_session(**_ADK, state={"user:colour": "teal", "n": 1}))
         RecollectumMemoryTool(home.vault("user:ann")).call(_NOTE)
     with Recollectum(tmp_path / "home", settings=engine_settings, embedder=ScriptedEmbedder()) as home:
         _read_langgraph(home)
         assert asyncio.run(_session(home).get_items()) == [{"role": "user", "content": "kept"}]
+        found = asyncio.run(RecollectumSessionService(home).get_session(**_ADK))
+        assert found is not None
+        assert found.state == {"user:colour": "teal", "n": 1}
         assert "likes tea" in str(RecollectumMemoryTool(home.vault("user:ann")).call(_LOOK))
 
 

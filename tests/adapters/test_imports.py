@@ -11,6 +11,9 @@ pytestmark = pytest.mark.process
 #: Each adapter, and the imports of its framework that it needs.
 FRAMEWORKS = {
     "recollectum.adapters.langgraph": "import langgraph.store.base, langgraph.checkpoint.base",
+    "recollectum.adapters.adk": (
+        "import google.adk.memory, google.adk.sessions.base_session_service, google.adk.plugins.base_plugin"
+    ),
     "recollectum.adapters.anthropic": "import anthropic.lib.tools, anthropic.types.beta",
     "recollectum.adapters.openai_agents": "import asyncio",
 }

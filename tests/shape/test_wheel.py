@@ -16,6 +16,7 @@ FOR_USERS = frozenset(
         "recollectum",
         "recollectum.__main__",
         "recollectum.testing",
+        "recollectum.adapters.openai_agents",
         "recollectum.doors.cli.entry",
         "recollectum.doors.hook.__main__",
         "recollectum.doors.mcp.__main__",

@@ -9,6 +9,7 @@ import json
 from base64 import b32encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, cast
 
@@ -31,6 +32,8 @@ Folder = tuple[str, ...]
 _LEVELS = 3
 _LEVEL_BYTES, _NAME_BYTES, _MARK_BYTES = 5, 15, 5
 _NO_LABEL = "0" * 8
+#: The same labels come with every document of a folder.
+_CACHED = 1024
 _FOLDER, _NAME, _BODY, _MARK = "folder", "name", "body", "mark"
 
 
@@ -124,6 +127,7 @@ class Documents:
         return f"{self._kind}_" + "".join(_level(folder[: depth + 1]) for depth in range(min(len(folder), _LEVELS)))
 
 
+@lru_cache(_CACHED)
 def _level(labels: Folder) -> str:
     return _digest(labels, _LEVEL_BYTES)
 
@@ -158,6 +162,7 @@ def _parse(memory: "Memory") -> Document | None:
     return Document(tuple(map(str, cast("list[object]", folder))), name, cast("dict[str, Json]", body), memory)
 
 
+@lru_cache(_CACHED)
 def _check_name(name: str) -> None:
     """Raise for a name that the vault would store in another form, so that no two documents share one."""
     if clean(name) != name:

@@ -150,3 +150,16 @@ def test_people_and_sessions_do_not_see_each_other(tmp_path: Path) -> None:
 
         assert asyncio.run(talk()) == [[], []]
         assert not home.vault("user:bob").recall("door")
+
+
+def test_a_session_that_was_ended_goes_on(vault: Vault) -> None:
+    session = RecollectumSession("s", vault)
+
+    async def say(text: str) -> "list[TResponseInputItem]":
+        await session.add_items(_as_items([{"role": "user", "content": text}]))
+        return await session.get_items()
+
+    asyncio.run(say("one"))
+    vault.sessions.chat(vault.sessions.list()[0].id).end()
+    assert len(asyncio.run(say("two"))) == 2
+    assert len(vault.sessions.list()) == 1

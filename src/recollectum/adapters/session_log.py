@@ -27,7 +27,8 @@ class SessionLog:
 
     def open(self, name: str, *, title: str | None = None) -> "Chat":
         """Return the session of that name; it is started when there is none, with a title for people."""
-        chat = self._vault.sessions.open_key(self._key(name))
+        # Also one that was ended, as idle conversations may be: the framework goes on with it.
+        chat = self.find(name) or self._vault.sessions.open_key(self._key(name))
         if title and chat.info().title is None:
             chat.describe(title=title)
         return chat

@@ -15,6 +15,7 @@ from langgraph.graph import START, StateGraph
 from recollectum import Recollectum
 from recollectum.adapters.langgraph import RecollectumSaver
 from recollectum.adapters.packing import pack, unpack
+from recollectum.testing import ScriptedModel
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -151,3 +152,17 @@ def test_a_deleted_thread_leaves_no_message(home: Recollectum, saver: Recollectu
     saver.delete_thread("t")
     assert saver.get_tuple(_config("t")) is None
     assert home.vault("user:ann").admin.totals().messages == 0
+
+
+def test_a_thread_is_read_by_no_language_model_and_goes_on_when_it_was_ended(tmp_path: Path) -> None:
+    model = ScriptedModel([])
+    with Recollectum(tmp_path / "other", settings={"encryption": "off"}, language_model=model) as home:
+        vault = home.vault("user:ann")
+        saver = RecollectumSaver(vault)
+        saved = _put(saver, _config("t"), text="the door is teal")
+        for session_id in vault.admin.consolidation.list_unread(everything=True):
+            assert vault.admin.consolidation.run(session_id).trouble is None
+            vault.sessions.chat(session_id).end()
+        _put(saver, saved, text="the door is red")
+        assert len(list(saver.list(_config("t")))) == 2
+        assert not model.prompts

@@ -33,6 +33,8 @@ from recollectum.storage.postgres.failures import raise_translated, unreachable
 
 # What the pool logs is told by errors too; a program that sets up no logging does not print it.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+#: What another connection would say too.
+_FINAL = (PoolerFull, psycopg.errors.ReadOnlySqlTransaction)
 #: Seconds until an idle connection is closed.
 _MAX_IDLE = 300
 #: Seconds between two attempts to connect while a server is away.
@@ -130,8 +132,11 @@ class SharedPool:
                 self._put(connection)
                 raise
             except psycopg.Error as error:
+                if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+                    # It would refuse writes also after the server accepts them again: the next one is new.
+                    connection.close()
                 self._put(connection)
-                if not left or isinstance(error, PoolerFull) or not is_broken(connection):
+                if not left or isinstance(error, _FINAL) or not is_broken(connection):
                     raise_translated(error, self.place)
         raise AssertionError("the last attempt returns or raises")
 

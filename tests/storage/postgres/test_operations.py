@@ -194,10 +194,13 @@ def _standbys(engine: PostgresEngine) -> Iterator[tuple[str, str]]:
 def test_a_standby_that_is_behind_is_named(server_pair: ServerPair, tmp_path: Path) -> None:
     alone = engine_of(tmp_path, server_pair.primary.database.url())
     both = engine_of(tmp_path, server_pair.url())
+    replicated = engine_of(tmp_path, server_pair.primary.database.url(), replica_url=server_pair.standby.database.url())
     ((severity, words),) = _standbys(alone)
     assert (severity, words) == ("note", "1 connected; how far they are behind is not shown to this role")
     server_pair.wait_for_replay()
     ((severity, words),) = _standbys(both)
+    assert (severity, words.endswith("is 0.0 MiB behind")) == ("fine", True)
+    ((severity, words),) = _standbys(replicated)
     assert (severity, words.endswith("is 0.0 MiB behind")) == ("fine", True)
     server_pair.standby.run("SELECT pg_wal_replay_pause()")
     server_pair.primary.run("SELECT pg_logical_emit_message(false, 'test', repeat('x', 18 * 1048576))")
@@ -207,8 +210,9 @@ def test_a_standby_that_is_behind_is_named(server_pair: ServerPair, tmp_path: Pa
     ((severity, words),) = _standbys(alone)
     assert (severity, words.startswith("the last of 1 is 1")) == ("warning", True)
     server_pair.standby.kill()
-    ((severity, words),) = _standbys(both)
-    assert (severity, "cannot be reached" in words) == ("warning", True)
+    for engine, setting in ((both, "storage.url"), (replicated, "storage.replica_url")):
+        ((severity, words),) = _standbys(engine)
+        assert (severity, f"a host of {setting}, cannot be reached" in words) == ("warning", True)
 
 
 def test_a_second_primary_is_a_problem(server_pair: ServerPair, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class PostgresEngine:
         # Import here: few programs look at it.
         from recollectum.storage.postgres.operations.server import PostgresServer  # noqa: PLC0415
 
-        return PostgresServer(self.pool)
+        return PostgresServer(self.pool, self._replica.address if self._replica else None)
 
     @property
     def place_of_catalog(self) -> str:

@@ -24,6 +24,7 @@ class Replica:
     """The connections of one process to one replica, which are made when the first read wants one."""
 
     def __init__(self, pool: SharedPool, now: Callable[[], float] = time.monotonic) -> None:
+        self.address = pool.address
         self._pool = pool
         self._now = now
         self._lock = Lock()

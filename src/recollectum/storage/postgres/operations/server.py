@@ -7,6 +7,7 @@ import psycopg
 from recollectum.domain.telemetry.figure import Figure
 from recollectum.domain.telemetry.spans import Spans
 from recollectum.storage.engine import ServerFinding
+from recollectum.storage.postgres.connections.address import DatabaseAddress
 from recollectum.storage.postgres.connections.pool import SharedPool
 from recollectum.storage.postgres.failures import translate
 from recollectum.storage.postgres.operations import schema_checks, server_checks
@@ -16,8 +17,9 @@ from recollectum.storage.postgres.operations.index_checks import indexes
 class PostgresServer:
     """The server of one database; see `storage.engine.DatabaseServer`."""
 
-    def __init__(self, pool: SharedPool) -> None:
+    def __init__(self, pool: SharedPool, replica: DatabaseAddress | None) -> None:
         self._pool = pool
+        self._replica = replica
 
     def findings(self) -> list[ServerFinding]:
         """Check the server, the rights and the schema, as the role of `storage.url` sees them."""
@@ -46,6 +48,6 @@ class PostgresServer:
             yield from indexes(connection)
             yield from server_checks.durability(connection)
             yield from server_checks.vacuum(connection)
-            yield from server_checks.standbys(connection, address)
+            yield from server_checks.standbys(connection, address, self._replica)
         finally:
             connection.close()

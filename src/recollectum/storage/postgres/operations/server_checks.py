@@ -112,10 +112,15 @@ def vacuum(connection: Connected) -> Iterator[ServerFinding]:
         yield ServerFinding(topic=VACUUM, severity="fine", words="no table has more dead rows than live ones")
 
 
-def standbys(connection: Connected, address: DatabaseAddress) -> Iterator[ServerFinding]:
-    """Check how far the standbys are behind: those that the primary sends to, and the other hosts of the address."""
+def standbys(
+    connection: Connected, address: DatabaseAddress, replica: DatabaseAddress | None
+) -> Iterator[ServerFinding]:
+    """Check how far the standbys are behind: those that the primary sends to, the replica, and the further hosts."""
     ((written,),) = connection.execute(_WRITTEN, prepare=False).fetchall()
-    others = [one for one in _hosts(address) if one.words != _place(connection)]
+    named = {one.words: one for one in _hosts(address, "storage.url")}
+    further = named if len(named) > 1 else {}
+    replicas = {one.words: one for one in _hosts(replica, "storage.replica_url")} if replica else {}
+    others = [one for words, one in {**replicas, **further}.items() if words != _place(connection)]
     told = [finding for host in others for finding in _standby(host, str(written))]
     yield from told
     ((senders, shown, behind),) = connection.execute(_SENDERS, prepare=False).fetchall()
@@ -128,7 +133,7 @@ def standbys(connection: Connected, address: DatabaseAddress) -> Iterator[Server
             topic=STANDBYS,
             severity="note",
             words=f"{senders} connected; how far they are behind is not shown to this role",
-            cure="name them as further hosts in storage.url, or grant the role pg_read_all_stats",
+            cure="name them in storage.url or storage.replica_url, or grant the role pg_read_all_stats",
         )
     else:
         yield _behind(f"the last of {senders}", int(behind or 0))
@@ -137,18 +142,18 @@ def standbys(connection: Connected, address: DatabaseAddress) -> Iterator[Server
 @dataclass(frozen=True, slots=True)
 class _Host:
     words: str
+    #: The setting that names it.
+    setting: str
     options: dict[str, Any]
 
 
-def _hosts(address: DatabaseAddress) -> Iterator[_Host]:
-    """Return the single hosts of an address with several."""
+def _hosts(address: DatabaseAddress, setting: str) -> Iterator[_Host]:
+    """Return the single hosts of an address, which may have several."""
     hosts, ports = (str(address.options.get(name) or "").split(",") for name in ("host", "port"))
-    if len(hosts) < 2:
-        return
     for place, host in enumerate(hosts):
         port = ports[min(place, len(ports) - 1)] or "5432"
         options = {**address.options, "host": host, "port": port, "target_session_attrs": "any"}
-        yield _Host(f"{host}:{port}", {**options, "connect_timeout": _CONNECT_SECONDS})
+        yield _Host(f"{host}:{port}", setting, {**options, "connect_timeout": _CONNECT_SECONDS})
 
 
 def _place(connection: Connected) -> str:
@@ -163,15 +168,15 @@ def _standby(host: _Host, written: str) -> Iterator[ServerFinding]:
         yield ServerFinding(
             topic=STANDBYS,
             severity="warning",
-            words=f"{host.words}, a host of storage.url, cannot be reached or does not answer",
-            cure="start it, or take it out of storage.url",
+            words=f"{host.words}, a host of {host.setting}, cannot be reached or does not answer",
+            cure=f"start it, or take it out of {host.setting}",
         )
         return
     if not is_standby:
         yield ServerFinding(
             topic=STANDBYS,
             severity="problem",
-            words=f"{host.words}, a host of storage.url, is a second primary: changes would be split between the two",
+            words=f"{host.words}, a host of {host.setting}, is a second primary: changes may be split between the two",
             cure="stop the one that is not meant at once, and make it a standby of the other",
         )
     elif is_paused:

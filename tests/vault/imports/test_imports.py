@@ -239,3 +239,12 @@ def test_files_whose_ids_are_only_numbers_do_not_hide_each_other(vault: Vault, t
     done = vault.admin.imports.run(vault.admin.imports.preview([second]))
     assert (done.files[0].added, done.files[0].known_memories) == (1, 1)
     assert vault.recall("Rex", untrusted=True)
+
+
+@pytest.mark.parametrize("name", ["claude_code", "codex", "gemini", "openclaw_file"])
+def test_what_is_followed_is_known_to_an_import(vault: Vault, tmp_path: Path, name: str) -> None:
+    sample = SAMPLES_OF[name](tmp_path / "files")
+    vault.admin.transcripts.add(sample.path)
+    assert vault.admin.transcripts.sync().added == len(sample.rows)
+    done = vault.admin.imports.run(vault.admin.imports.preview([sample.path]))
+    assert (done.files[0].added, done.files[0].known, done.import_id) == (0, len(sample.rows), None)

@@ -11,14 +11,17 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.domain.errors import Conflict
+from recollectum.domain.errors import Conflict, LockHeld
 from recollectum.home.host import this_host
+from recollectum.home.locks import Lock
 from recollectum.home.paths import Home, prepare
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.tables.catalog import hosts
 from recollectum.upkeep.doctor.examination import examine
 from recollectum.upkeep.rounds.duties import UpkeepRuntime
 from recollectum.upkeep.rounds.scheduler import duty
+from recollectum.vault.access import shared_lock
+from recollectum.vault.access.shared_lock import SharedLock
 from recollectum.vault.purge.request import PurgeRequest, PurgeState, Receipt
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
@@ -261,3 +264,14 @@ def test_a_purge_says_which_host_still_has_the_line_and_the_next_sync_there_remo
     first.learnings.sync()
     person = erase(second, PurgeRequest.user())
     assert f"the owner's LEARNINGS.md and MEMORY.md on the host {name}, if there are any" in person.elsewhere
+
+
+def test_one_host_at_a_time_purges_in_a_vault(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = pair.first.memories.save("the safe is behind the picture").memory
+    monkeypatch.setattr(shared_lock, "TIMEOUT", timedelta())
+    name = f"purge-{pair.one.admin.entries()[0].id}"
+    lock = SharedLock(Lock(pair.one.home.locks / f"{name}.lock"), name, pair.one.admin.catalog, pair.clock)
+    with lock, pytest.raises(LockHeld, match="another host does the same work"):
+        erase(pair.second, PurgeRequest.memories(told.id))
+    assert pair.first.memories.get(told.id) == told
+    assert erase(pair.second, PurgeRequest.memories(told.id)).state is PurgeState.DONE

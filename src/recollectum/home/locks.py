@@ -5,14 +5,15 @@ import errno
 import json
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
-from recollectum.domain.errors import HomeError, LockHeld
+from recollectum.domain.errors import HomeError, LockHeld, RecollectumError
 from recollectum.domain.ids import Clock, system_clock
 from recollectum.domain.records import dataclass
 from recollectum.home.files import PRIVATE_FILE, explain, write_all
@@ -186,6 +187,26 @@ class Lock:
         if age > HUNG:
             return f"{held} and looks hung; ending process {holder.pid} frees it at once"
         return f"{held}; wait for it to finish and try again"
+
+
+@contextlib.contextmanager
+def repeating(work: Callable[[], object], pause: timedelta) -> Generator[None]:
+    """Renew a lease in another thread until the block ends: repeat `work` after each pause."""
+    stop = threading.Event()
+
+    def repeat() -> None:
+        while not stop.wait(pause.total_seconds()):
+            # The lease still holds; the next renewal may succeed.
+            with contextlib.suppress(RecollectumError, OSError):
+                work()
+
+    thread = threading.Thread(target=repeat, name="recollectum-lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 if sys.platform == "win32":

@@ -1,5 +1,6 @@
 """Claims of rounds: one server takes what is due, others pass it by, and after a lost lease nothing is stored."""
 
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -8,6 +9,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.storage.tables.catalog import rounds
 from recollectum.storage.tables.catalog.rounds import RoundClaim, RoundRow
+from recollectum.upkeep.rounds.duties import UpkeepRuntime
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -121,3 +123,21 @@ def _the_round_of_the_home_is_claimed_once(home: Recollectum) -> None:
     assert found
     assert found[0]
     assert found[0].next_at == NOW + HOUR
+
+
+def test_a_server_that_ends_in_the_middle_of_a_round_releases_what_it_claimed(home: Recollectum) -> None:
+    upkeep = UpkeepRuntime(
+        admin=home.admin, settings=home.settings, open_vault=home.vault, stop=threading.Event(), settling=timedelta()
+    )
+    with upkeep.claiming(NAME, HOUR) as claims:
+        (taken,) = claims.take(marks(home), ())
+        assert not claim(home, claims.now(), "two", everything=True)
+        upkeep.release_claims()
+        (again,) = claim(home, claims.now(), "two", everything=True)
+        assert again == taken.entry.id
+        row = RoundRow(
+            name=NAME, vault=again, every_seconds=60, started_at=NOW, finished_at=NOW, next_at=NOW + HOUR, counts={}
+        )
+        assert not claims.finish(row, marks(home))
+    # The end of the block takes nothing from the other server.
+    assert not claim(home, claims.now(), "three", everything=True)

@@ -73,19 +73,22 @@ def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[
                 _answer(recollectum, listening, stop, tell)
         finally:
             stop.set()
-            ended = _leave(recollectum, listening, lanes)
+            ended = _leave(upkeep, listening, lanes)
     return ended
 
 
-def _leave(recollectum: Recollectum, listening: socket.socket | None, lanes: list[UpkeepThread]) -> bool:
+def _leave(upkeep: UpkeepRuntime, listening: socket.socket | None, lanes: list[UpkeepThread]) -> bool:
     """Take back what others know of this daemon, after the last request was answered; False when a round still runs.
 
-    What the daemon holds for others to see, such as a lease, is given back here, after its rounds have ended.
+    A round releases its leases when it ends. Those of one that still runs are released here: this process ends now.
     """
-    remove_daemon(recollectum.home)
+    remove_daemon(upkeep.admin.home)
     if listening:
         listening.close()
-    return all([lane.join(_PATIENCE_SECONDS) for lane in lanes])
+    ended = all([lane.join(_PATIENCE_SECONDS) for lane in lanes])
+    if not ended:
+        upkeep.release_claims()
+    return ended
 
 
 @contextmanager

@@ -6,13 +6,13 @@ database's, because the clocks of hosts differ.
 """
 
 import secrets
-import threading
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from recollectum.domain.errors import RecollectumError
+from recollectum.home.locks import repeating
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.catalog import rounds, vaults
 from recollectum.storage.tables.catalog.rounds import RoundClaim, RoundRow
@@ -119,29 +119,10 @@ class Claims:
 def claiming(admin: HomeAdmin, name: str, every: timedelta, lease: timedelta) -> Generator[Claims]:
     """Yield the claims of one round; renew them until the block ends, and then release what is left."""
     claims = Claims(admin, name, every, lease)
-    with _repeating(claims.renew, lease / 3):
+    with repeating(claims.renew, lease / 3):
         try:
             yield claims
         finally:
             # A database that cannot be reached now: the lease runs out by itself.
             with suppress(RecollectumError, OSError):
                 claims.release()
-
-
-@contextmanager
-def _repeating(work: Callable[[], None], pause: timedelta) -> Generator[None]:
-    stop = threading.Event()
-
-    def repeat() -> None:
-        while not stop.wait(pause.total_seconds()):
-            # The lease still holds; the next renewal may succeed.
-            with suppress(RecollectumError, OSError):
-                work()
-
-    thread = threading.Thread(target=repeat, name="recollectum-lease", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()

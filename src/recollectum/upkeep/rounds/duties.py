@@ -2,7 +2,8 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable
+from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
@@ -108,6 +109,9 @@ class UpkeepRuntime:
     #: The vaults as last read, and the state of the catalog then.
     _known: "list[tuple[Hashable, list[VaultEntry]]]" = field(default_factory=list[tuple[Hashable, list[VaultEntry]]])
 
+    #: What the rounds that run now have claimed.
+    _claims: list[Claims] = field(default_factory=list[Claims])
+
     def entries(self) -> list[VaultEntry]:
         """Return all vaults; read again only after a write to the catalog, because this is called every second."""
         state = self.admin.catalog.read(lambda tx: tx.state)
@@ -131,6 +135,23 @@ class UpkeepRuntime:
             return {}
         wanted = (entry.id for entry in self.entries()) if vault_ids is None else vault_ids
         return self.admin.engine.write_marks(wanted, self.settling)
+
+    @contextmanager
+    def claiming(self, name: str, every: timedelta) -> Generator[Claims]:
+        """Yield the claims of one round; renew them until the block ends, and then release what is left."""
+        with claiming(self.admin, name, every, self.lease) as claims:
+            self._claims.append(claims)
+            try:
+                yield claims
+            finally:
+                self._claims.remove(claims)
+
+    def release_claims(self) -> None:
+        """Release the claims of rounds that still run when the program ends, so that other servers need not wait."""
+        for claims in tuple(self._claims):
+            # A database that cannot be reached now: the lease runs out by itself.
+            with suppress(RecollectumError, OSError):
+                claims.release()
 
     def marks(self, entries: Iterable[VaultEntry]) -> dict[str, str]:
         """Return the write marks of several vaults, which an engine may look up together."""
@@ -171,7 +192,7 @@ class VaultDuty:
         """
         admin = self._upkeep.admin
         made: dict[str, RoundRow | None] = {}
-        with claiming(admin, self.name, self.every, self._upkeep.lease) as claims:
+        with self._upkeep.claiming(self.name, self.every) as claims:
             marks = self._upkeep.given_marks()
             while not self._upkeep.stop.is_set():
                 taken = claims.take(marks, made, everything=force)
@@ -212,7 +233,7 @@ class HomeDuty:
     def make(self, *, force: bool = False) -> RoundRow:
         """Run the task if it is due, also according to what the last program recorded, and no other server runs it."""
         admin = self._upkeep.admin
-        with claiming(admin, self.name, self.every, self._upkeep.lease) as claims:
+        with self._upkeep.claiming(self.name, self.every) as claims:
             taken = claims.take_home(everything=force)
             if taken is None:
                 return admin.catalog.read(lambda tx: rounds.of_home(tx, self.name)) or self._elsewhere(claims)

@@ -18,6 +18,7 @@ from recollectum.storage.keystore import KeyStore
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.tables.catalog import backups_elsewhere, hosts
 from recollectum.storage.tables.erasure import erased
+from recollectum.vault.access.shared_lock import SharedLock
 from recollectum.vault.files.file_host import FileHost, SharedHosts
 from recollectum.vault.purge.samples import ErasureSamples
 
@@ -51,9 +52,11 @@ class PurgeEnvironment(NamedTuple):
         """Return whether anything was ever erased in this home."""
         return self.catalog.read(lambda tx: erased.find_secret(tx, _SALT)) is not None
 
-    def lock(self, vault_id: str) -> Lock:
-        """Allow one purge of a vault at a time, across all processes."""
-        return Lock(self.home.locks / f"purge-{vault_id}.lock", clock=self.clock)
+    def lock(self, vault_id: str) -> SharedLock:
+        """Allow one purge of a vault at a time, across all processes and hosts."""
+        name = f"purge-{vault_id}"
+        local = Lock(self.home.locks / f"{name}.lock", clock=self.clock)
+        return SharedLock(local, name, self.hosts.catalog if self.hosts else None, self.clock)
 
     def salt(self) -> bytes:
         """Return the key of the ledger's digests."""

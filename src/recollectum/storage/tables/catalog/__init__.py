@@ -5,6 +5,7 @@ vaults             the vault file of each owner
 hosts              the homes that use these vaults, and which keeps whose files
 keys               API keys and grants
 merges             merged people
+leases             locks that hold across all hosts
 rounds             the last run of each kind of upkeep
 repeats            idempotency keys
 vault_marks        how far each vault was when it was last seen

@@ -27,6 +27,7 @@ def fill(engine: PostgresEngine) -> tuple[int, int]:
     for owner, value in ((ANN, "ann's own"), (BOB, SECRET)):
         with vault_of(engine, owner) as database:
             database.write(lambda tx, value=value: meta.save(tx, "note", value))
+            database.write(lambda tx, owner=owner: tx.run(_SESSION, {"id": f"of {owner.name}", "key": "a key"}))
             (number, _) = cast("tuple[int, int]", database.read(lambda tx: tx.state))
             numbers.append(number)
     return numbers[0], numbers[1]
@@ -45,6 +46,16 @@ class Stranger:
             return _run(self._connection, vault, statements)
         except psycopg.Error:
             return None
+        finally:
+            self._connection.rollback()
+
+    def answer(self, vault: int | None, statement: str) -> str:
+        """Everything that the server says to a statement: its rows, or its error with all details."""
+        try:
+            return repr(_run(self._connection, vault, [statement]))
+        except psycopg.Error as error:
+            said = error.diag
+            return f"{error} {said.message_detail} {said.message_hint} {said.context} {said.column_name}"
         finally:
             self._connection.rollback()
 
@@ -134,6 +145,52 @@ def by_stronger_means(she: Stranger, ann: int, bob: int) -> Iterator[str]:
         yield "the probe itself failed"
 
 
+def by_what_the_server_says(she: Stranger, ann: int, bob: int) -> Iterator[str]:
+    """No error, plan or view of the server shows a value of bob's, and no reference tells whether he has a row."""
+    shown = "encode(value, 'escape')"
+    for statement in (
+        f"SELECT string_agg({shown}, ' ')::int FROM meta",
+        f"SELECT 1 FROM meta WHERE {shown} LIKE '%bob%' AND 1 / (vault - {bob}) IS NULL",
+        "SELECT name, 1 / 0 FROM meta ORDER BY value DESC",
+        f"INSERT INTO meta (vault, name, value) SELECT {bob}, name, value FROM meta",
+        f"UPDATE meta SET vault = {bob}, name = 'note'",
+        "EXPLAIN (ANALYZE, VERBOSE) SELECT value FROM meta",
+        f"EXPLAIN (ANALYZE, VERBOSE) SELECT value FROM meta WHERE {shown} > 'only'",
+        "SELECT query FROM pg_stat_activity",
+        "SELECT * FROM pg_prepared_statements",
+        "SELECT * FROM pg_policies",
+        "SELECT pg_get_viewdef(oid), relname FROM pg_class WHERE relkind IN ('v', 'm')",
+    ):
+        if SECRET in she.answer(ann, statement):
+            yield f"{statement} showed another vault"
+    his, none = (she.answer(ann, _REFERENCE.format(session)) for session in ("of bob", "of nobody"))
+    if his != none.replace("of nobody", "of bob") or "foreign key" not in none:
+        yield "a reference tells whether another vault has a row"
+
+
+def what_bypasses_policies(she: Stranger, _: int, __: int) -> Iterator[str]:
+    """No function runs with its owner's rights, and there is no view, whose owner would read for everybody."""
+    for statement in (
+        "SELECT proname FROM pg_proc WHERE prosecdef AND pronamespace::regnamespace::text LIKE 'recollectum%'",
+        "SELECT relname FROM pg_class WHERE relkind IN ('v', 'm', 'S', 'f') "
+        "AND relnamespace::regnamespace::text LIKE 'recollectum%'",
+        "SELECT proname FROM pg_proc WHERE proleakproof AND pronamespace::regnamespace::text LIKE 'recollectum%'",
+    ):
+        if rows := she.tried(None, statement):
+            yield f"{rows[0][0]} may show rows of others"
+
+
+#: A session of bob's, and a message in it that somebody else writes.
+_SESSION = """
+    INSERT INTO sessions (id, key, created_at, updated_at, imported, message_count, token_estimate)
+    VALUES (:id, :key, 0, 0, 0, 0, 0)
+"""
+_REFERENCE = (
+    "INSERT INTO messages (id, session_id, position, role, created_at, text, token_estimate, trust) "
+    "VALUES ('new', '{}', 1, 'user', 0, '', 0, 'owner')"
+)
+
+
 def the_own_rows(she: Stranger, ann: int, _: int) -> Iterator[str]:
     """A vault sees its own rows, and a new row belongs to it."""
     if she.tried(ann, "SELECT count(*) > 0 FROM meta") != [(True,)]:
@@ -162,6 +219,8 @@ PROBES: dict[str, Probe] = {
     "without a vault": without_a_vault,
     "of another vault": of_another_vault,
     "by stronger means": by_stronger_means,
+    "by what the server says": by_what_the_server_says,
+    "what bypasses policies": what_bypasses_policies,
     "the own rows": the_own_rows,
     "the schema": the_schema,
 }

@@ -1,4 +1,4 @@
-"""Nothing that people wrote can be read on the server: in its files, its log of changes, a base backup or its log."""
+"""Nothing that people wrote can be read on a server: in its files, its log of changes, a base backup or its log."""
 
 import secrets
 import subprocess
@@ -16,7 +16,9 @@ from recollectum.storage.port import Tx
 from recollectum.storage.postgres.full_text.tokens import KnownTokens, pack_tokens
 from recollectum.storage.tables.index import generations, vectors
 from recollectum.storage.tables.index.generations import GenerationState
+from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from tests.plugins.postgres import PostgresDatabase
+from tests.plugins.postgres_pairs import ServerPair
 
 
 class Canaries:
@@ -86,6 +88,7 @@ def _add_vector(tx: Tx, data: bytes) -> None:
 def _found(postgres: PostgresDatabase, canaries: Canaries, folder: Path) -> dict[bytes, list[str]]:
     """Every canary that can be read on the server, and where."""
     server = postgres.server
+    folder.mkdir(exist_ok=True)
     with psycopg.connect(postgres.administrator_url, autocommit=True) as administrator:
         administrator.execute("CHECKPOINT")
         (own,) = administrator.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchall()[0]
@@ -115,6 +118,26 @@ def test_nothing_that_was_written_can_be_read_on_the_server(
     canaries = Canaries()
     _write(home, canaries, tmp_path)
     assert not _found(postgres, canaries, tmp_path)
+
+
+def _purge(home: Recollectum, canaries: Canaries, chats: list[str]) -> None:
+    vault = home.vault(f"user:{canaries.mark}owner")
+    memories = [one.id for one in vault.memories.list(limit=1000)]
+    for request in (PurgeRequest.sessions(*chats), PurgeRequest.memories(*memories)):
+        assert vault.privacy.purge.run(vault.privacy.purge.preview(request).token).state is PurgeState.DONE
+    assert not vault.memories.list()
+
+
+@pytest.mark.slow
+def test_nothing_can_be_read_on_a_standby_after_a_purge(server_pair: ServerPair, tmp_path: Path) -> None:
+    canaries = Canaries()
+    server_pair.primary.run("ALTER DATABASE memory SET log_statement = 'all'", "postgres")
+    with Recollectum(tmp_path / "home", settings={"storage.url": server_pair.url()}) as home:
+        # One search: the log of changes still has what was written before the purge, and dead rows may.
+        _purge(home, canaries, _write(home, canaries, tmp_path))
+        server_pair.wait_for_replay()
+        for server in (server_pair.primary, server_pair.standby):
+            assert not _found(server.database, canaries, tmp_path / server.place.name)
 
 
 def test_without_encryption_the_same_search_finds_it(postgres: PostgresDatabase, tmp_path: Path) -> None:

@@ -32,6 +32,9 @@ MUTANTS = {
         "ALTER POLICY own_vault ON recollectum.meta "
         "USING (vault = nullif(current_setting('recollectum.vault', true), '')::bigint)"
     ),
+    "a function runs with its owner's rights": "ALTER FUNCTION recollectum.texts(text) SECURITY DEFINER",
+    "a view reads for everybody": "CREATE VIEW recollectum.everything AS SELECT * FROM recollectum.meta",
+    "a function of the schema is trusted with rows of others": "ALTER FUNCTION recollectum.texts(text) LEAKPROOF",
     "a second policy admits everything": "CREATE POLICY other ON recollectum.meta USING (true)",
     "the default is gone": "ALTER TABLE recollectum.meta ALTER COLUMN vault DROP DEFAULT",
     "TRUNCATE is granted": "GRANT TRUNCATE ON recollectum.meta TO recollectum_application",

@@ -1,5 +1,6 @@
 """PostgreSQL reads every statement of the tables, and finds what is asked often by an index."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import LiteralString, cast
@@ -77,6 +78,10 @@ _FILL = """
 _FILLED = ("sessions", "messages", "memories", "chunks", "events", "vectors", "search")
 #: By an index, but of all rows of the vault.
 _WHOLE_VAULT = "Index Cond: (vault = (current_setting('recollectum.vault'::text))::bigint)"
+_LARGEST, _SMALLEST = "1", "2"
+_LIST = re.compile(r"(numbers|texts|names|triples)\(:(\w+)\)")
+_LISTS = {"numbers": "'[1,5,9]'", "texts": '\'["a","b"]\'', "names": "'{a,b}'", "triples": "'[[1,1,1]]'"}
+_OTHER = "'1'"
 #: What recall, context, save and add ask.
 OFTEN = (
     "index.search._EVIDENCE",
@@ -119,14 +124,25 @@ OFTEN = (
 )
 
 
+def _samples(sql: str) -> str:
+    """A value for each parameter: a list for one of the functions of lists, else what is a text, a number and bytes."""
+    lists = {name: _LISTS[word] for word, name in _LIST.findall(sql)}
+    names = to_postgres(sql, in_vault=True).names
+    values = ", ".join(lists.get(name, _OTHER) for name in names)
+    return f"({values})" if names else ""
+
+
 def _plan(connection: "psycopg.Connection[tuple[object, ...]]", sql: str) -> list[str]:
-    """The plan for any parameters, which the engine asks for too."""
-    translated = to_postgres(sql, in_vault=True)
-    nulls = f"({', '.join('NULL' for _ in translated.names)})" if translated.names else ""
-    connection.execute(cast("LiteralString", f"PREPARE asked AS {translated.text}"), prepare=False)
+    """The plan for the largest vault, of a statement that the smallest vault has sent before on this connection."""
+    sent, samples = to_postgres(sql, in_vault=True).text, _samples(sql)
+    connection.execute(cast("LiteralString", f"PREPARE asked AS {sent}"), prepare=False)
+    shown: list[str] = []
     try:
-        shown = connection.execute(f"EXPLAIN EXECUTE asked {nulls}", prepare=False)
-        return [str(line).strip() for (line,) in shown]
+        for vault in (_SMALLEST, _LARGEST):
+            connection.execute("SELECT set_config('recollectum.vault', %s, false)", (vault,), prepare=False)
+            rows = connection.execute(cast("LiteralString", f"EXPLAIN EXECUTE asked {samples}"), prepare=False)
+            shown = [str(line).strip() for (line,) in rows]
+        return shown
     finally:
         connection.execute("DEALLOCATE asked")
 
@@ -151,7 +167,7 @@ def test_what_is_asked_often_goes_by_an_index_under_row_level_security(
     known = dict(statements())
     scans: list[str] = []
     with psycopg.connect(postgres.url(), autocommit=True) as connection:
-        for setting, value in {"search_path": PATHS[VAULT], "recollectum.vault": "1", **PLANNING}.items():
+        for setting, value in {"search_path": PATHS[VAULT], **PLANNING}.items():
             connection.execute("SELECT set_config(%s, %s, false)", (setting, value))
         for name in OFTEN:
             plan = _plan(connection, known[name])

@@ -15,6 +15,7 @@ FRAMEWORKS = {
         "import google.adk.memory, google.adk.sessions.base_session_service, google.adk.plugins.base_plugin"
     ),
     "recollectum.adapters.anthropic": "import anthropic.lib.tools, anthropic.types.beta",
+    "recollectum.adapters.mem0": "import datetime, uuid",
     "recollectum.adapters.openai_agents": "import asyncio",
 }
 #: CPU seconds that an adapter may add to its framework and to `from recollectum import Recollectum`.

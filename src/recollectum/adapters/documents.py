@@ -5,6 +5,7 @@ finds what is in a folder, and one for its whole name. The content is a JSON obj
 body, so that the vault redacts secrets inside its strings and leaves it JSON.
 """
 
+import builtins
 import json
 from base64 import b32encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,22 +61,27 @@ class Documents:
         memory = self._vault.memories.find(self._key(folder, name))
         return None if memory is None else _parse(memory)
 
+    def of(self, memory: "Memory") -> Document | None:
+        """Return the document that a memory holds; None if it is no document of this kind."""
+        mine = memory.state is State.ACTIVE and (memory.key or "").startswith(f"{self._kind}_")
+        return _parse(memory) if mine else None
+
     def save(
         self,
         documents: Iterable[tuple[Folder, str, Mapping[str, Json], timedelta | None]],
         *,
         said_by: ToolUse | None = None,
-    ) -> None:
-        """Save documents, each with its time to live, in one transaction; one of the same name is replaced.
+    ) -> builtins.list[str]:
+        """Save documents, each with its time to live, in one transaction; return the ids of their memories.
 
-        With `said_by` a model wrote them with a tool, which is recorded and decides their trust.
+        One of the same name is replaced. With `said_by` a model wrote them with a tool, which is recorded and decides
+        their trust.
         """
         drafts = [
             Draft(content=_content(folder, name, body, ttl), key=self._key(folder, name), ttl=ttl, agent=self._agent)
             for folder, name, body, ttl in documents
         ]
-        if drafts:
-            self._vault.memories.save_many(drafts, said_by=said_by)
+        return [one.id for one in self._vault.memories.save_many(drafts, said_by=said_by)] if drafts else []
 
     def edit(self, document: Document, body: Mapping[str, Json]) -> None:
         """Replace the body of a document; raise Conflict when it changed since it was read."""
@@ -114,8 +120,7 @@ class Documents:
             memory = self._vault.memories.get(memory_id)
         except NotFound:
             return None
-        mine = memory.state is State.ACTIVE and (memory.key or "").startswith(f"{self._kind}_")
-        return _parse(memory) if mine else None
+        return self.of(memory)
 
     def _key(self, folder: Folder, name: str) -> str:
         for label in (*folder, name):
@@ -160,6 +165,11 @@ def _parse(memory: "Memory") -> Document | None:
     if not isinstance(folder, list) or not isinstance(name, str) or not isinstance(body, dict):
         return None
     return Document(tuple(map(str, cast("list[object]", folder))), name, cast("dict[str, Json]", body), memory)
+
+
+def body_of(content: str) -> dict[str, Json]:
+    """Return the body in the text of a document, or of an earlier version of it."""
+    return cast("dict[str, dict[str, Json]]", json.loads(content))[_BODY]
 
 
 @lru_cache(_CACHED)

@@ -1,6 +1,6 @@
 """Computes the search terms of the chunks that a vault has, for a text index on another engine."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from recollectum.domain.hit import SourceKind
 from recollectum.recall.index.chunk_index import HEADING_SEPARATOR, key_words, note_chunks, note_terms
@@ -10,15 +10,23 @@ from recollectum.storage.tables.index.chunk_texts import ChunkedText
 from recollectum.text.terms.analyser import index_terms
 
 
-def chunk_terms(tx: Tx) -> Iterator[tuple[int, str]]:
-    """Yield the number and the terms of each chunk, in no special order."""
-    for one in chunk_texts.of_source(tx, SourceKind.MEMORIES):
+def chunk_terms(tx: Tx, only: Collection[int] | None = None) -> Iterator[tuple[int, str]]:
+    """Yield the number and the terms of each chunk, or only of these, in no special order."""
+    for one in _of_source(tx, SourceKind.MEMORIES, only):
         words = key_words(one.name)
         yield from ((row.number, index_terms(one.text[row.start : row.stop] + words)) for row in one.chunks)
-    for one in chunk_texts.of_source(tx, SourceKind.SESSIONS):
+    for one in _of_source(tx, SourceKind.SESSIONS, only):
         yield from ((row.number, index_terms(one.text[row.start : row.stop])) for row in one.chunks)
-    for one in chunk_texts.of_source(tx, SourceKind.NOTES):
+    for one in _of_source(tx, SourceKind.NOTES, only):
         yield from _of_note(one)
+
+
+def _of_source(tx: Tx, source: SourceKind, only: Collection[int] | None) -> Iterator[ChunkedText]:
+    for one in chunk_texts.of_source(tx, source):
+        if only is None:
+            yield one
+        elif chunks := tuple(row for row in one.chunks if row.number in only):
+            yield one._replace(chunks=chunks)
 
 
 def _of_note(one: ChunkedText) -> Iterable[tuple[int, str]]:

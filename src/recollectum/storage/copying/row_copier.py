@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from recollectum.domain.errors import StorageError
 from recollectum.storage.engine import Progress
-from recollectum.storage.port import Row, Tx
+from recollectum.storage.port import Row, Tx, Value
 
 #: Rows per read.
 _PAGE = 1024
@@ -55,7 +55,7 @@ def copy_rows(
         for page in pages_of(source, table):
             rows += len(page)
             total += digest_page(page)
-            insert_page(target, table, page)
+            insert_rows(target, table, page)
             told.count(page)
         found[table.name] = TableDigest(rows, total % (1 << 8 * _DIGEST_BYTES))
     return found
@@ -113,12 +113,35 @@ def pages_of(tx: Tx, table: CopiedTable) -> Iterator[list[Row]]:
         page = tx.rows(f"{everything} WHERE ({keys}) > ({marks}) {ordered}", {**after, "most": _PAGE})
 
 
-def insert_page(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> None:
-    """Add rows whose texts are shown; those of text columns are hidden again."""
+def insert_rows(tx: Tx, table: CopiedTable, page: Iterable[Row], *, replacing: bool = False) -> None:
+    """Add rows as `pages_of` returns them; with `replacing`, change those whose key is there."""
     listed = ", ".join(f'"{name}"' for name in table.columns)
     values = ", ".join(f":{name}" for name in table.columns)
     rows = [dict(zip(table.columns, row, strict=True)) for row in _replaced(table, page, tx.stand_ins.hide)]
-    tx.add_rows(f'INSERT INTO "{table.name}" ({listed}) VALUES ({values})', rows)  # noqa: S608 - see above
+    conflict = _on_conflict(table) if replacing and table.key else ""
+    tx.add_rows(f'INSERT INTO "{table.name}" ({listed}) VALUES ({values}){conflict}', rows)  # noqa: S608 - see above
+
+
+def _on_conflict(table: CopiedTable) -> str:
+    changed = ", ".join(f'"{name}" = excluded."{name}"' for name in table.columns if name not in table.key)
+    keys = ", ".join(f'"{name}"' for name in table.key)
+    return f" ON CONFLICT ({keys}) DO " + (f"UPDATE SET {changed}" if changed else "NOTHING")
+
+
+def update_rows(tx: Tx, table: CopiedTable, rows: Iterable[Row]) -> None:
+    """Change the other columns of the rows that have these keys."""
+    values = ", ".join(f'"{name}" = :{name}' for name in table.columns if name not in table.key)
+    condition = " AND ".join(f'"{name}" = :{name}' for name in table.key)
+    for row in _replaced(table, rows, tx.stand_ins.hide):
+        given = dict(zip(table.columns, row, strict=True))
+        tx.run(f'UPDATE "{table.name}" SET {values} WHERE {condition}', given)  # noqa: S608 - see above
+
+
+def hide_key(table: CopiedTable, key: Sequence[Value], hide: Callable[[str], str]) -> dict[str, Value]:
+    """Return a key as the database stores it, by the names of its columns."""
+    described = CopiedTable(table.name, table.key, table.key)
+    (hidden,) = _replaced(described, [tuple(key)], hide)
+    return dict(zip(table.key, hidden, strict=True))
 
 
 def _shown(tx: Tx, table: CopiedTable, page: Iterable[Row]) -> list[Row]:
@@ -143,8 +166,17 @@ def _changed(row: Row, hidden: Iterable[tuple[int, tuple[str, ...]]], change: Ca
     return tuple(values)
 
 
+def row_digest(row: Row) -> bytes:
+    """Return the digest of a row's values."""
+    # The output of `ascii` is the same in every version of Python, and differs for different values.
+    return hashlib.blake2b(ascii(tuple(row)).encode("ascii"), digest_size=_DIGEST_BYTES).digest()
+
+
+def total_of(digests: Sequence[bytes]) -> TableDigest:
+    """Return the digest of a table whose rows have these."""
+    return TableDigest(len(digests), sum(map(int.from_bytes, digests)) % (1 << 8 * _DIGEST_BYTES))
+
+
 def digest_page(page: Iterable[Row]) -> int:
     """Return the sum of the digests of some rows; the order does not matter."""
-    # The output of `ascii` is the same in every version of Python, and differs for different values.
-    hashes = (hashlib.blake2b(ascii(tuple(row)).encode("ascii"), digest_size=_DIGEST_BYTES) for row in page)
-    return sum(int.from_bytes(one.digest()) for one in hashes)
+    return sum(int.from_bytes(row_digest(row)) for row in page)

@@ -16,7 +16,7 @@ from recollectum.domain.ids import Clock
 from recollectum.home.paths import Home
 from recollectum.settings.storage import StorageSettings
 from recollectum.storage.copying.copied_tables import copied_tables
-from recollectum.storage.copying.row_copier import CopiedTable, clear_rows, insert_page, pages_of
+from recollectum.storage.copying.row_copier import CopiedTable, clear_rows, insert_rows, pages_of
 from recollectum.storage.engine import VAULT
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
@@ -80,7 +80,7 @@ def _fill(tx: Tx, tables: Sequence[CopiedTable], lines: TableLines, owner: Owner
     for table in tables:
         rows = (_to_row(table, line) for line in lines.get(table.name, ()))
         while page := list(islice(rows, _PAGE)):
-            insert_page(tx, table, page)
+            insert_rows(tx, table, page)
     meta.save(tx, "owner", str(owner))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from threading import Lock as ThreadLock
 from typing import TYPE_CHECKING, NamedTuple
@@ -97,13 +98,14 @@ class HomeRuntime:
         if not means.create and not is_made(self.home):
             raise HomeError(f"there is no home at {means.root}; name another folder, or open it with create=True")
         prepare(self.home)
-        self.loaded: LoadedSettings = load(self.home, cwd=means.cwd, environ=means.environ, overrides=means.overrides)
+        read_settings = partial(load, self.home, cwd=means.cwd, environ=means.environ, overrides=means.overrides)
+        self.loaded: LoadedSettings = read_settings()
         settings = self.settings = self.loaded.settings
         Reserve(self.home.reserve_file, settings.storage.reserve_mib * 1024 * 1024).ensure()
         system = Path(means.environ.get(SYSTEM_VARIABLE) or SYSTEM_FOLDER)
         self.log = Log(self.home, settings.log.level, means.clock)
         self._ruling = PolicyGate(self.home, self.loaded.project, system, means.cwd, log=self.log)
-        self.engine = open_engine(self.home, settings.storage, means.clock)
+        self.engine = open_engine(self.home, settings.storage, means.clock, lambda: read_settings().settings.storage)
         self._spans = open_spans(settings.telemetry, self.engine)
         self.keys = self.engine.with_room(
             lambda: KeyStore.open(
@@ -203,7 +205,7 @@ class HomeRuntime:
 
     def _purge_environment(self) -> PurgeEnvironment:
         """Return the parts of the home that a purge touches."""
-        days = self.settings.storage.remains_days if self.settings.storage.url else None
+        days = self.settings.storage.remains_days if self.engine.place_of_server else None
         return PurgeEnvironment(
             self.home, self.engine, self.catalog, self.keys, self.clock, self._needles, self._rekey, days, self.hosts
         )

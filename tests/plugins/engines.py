@@ -7,7 +7,7 @@ RECOLLECTUM_TEST_ENGINES=all each of them. Some run once more through a pooler: 
 """
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -179,7 +179,12 @@ def _make(root: Path, copied: PostgresDatabase | None = None) -> None:
     _kept[-1].callback(_made.pop, root)
 
 
-def _open_engine(home: "Home", settings: "StorageSettings", clock: "Clock") -> "Engine":
+def _open_engine(
+    home: "Home",
+    settings: "StorageSettings",
+    clock: "Clock",
+    reload: "Callable[[], StorageSettings] | None" = None,
+) -> "Engine":
     """Return the engine of a home, as if `storage.url` named its database."""
     from recollectum.storage.opening import open_engine
 

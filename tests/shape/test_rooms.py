@@ -23,6 +23,8 @@ APART: dict[str, str] = {
     "src/recollectum/distil/rules/standing_requests.py": "what the assistant shall do, not what a person is",
     "src/recollectum/storage/postgres/operations/index_checks.py": "reads the steps; its neighbours ask the server",
     "src/recollectum/doors/server/listening.py": "needs uvicorn, which a daemon that only does upkeep does not import",
+    "src/recollectum/storage/places/database_moves.py": "needs the driver, which is an extra",
+    "src/recollectum/storage/places/file_moves.py": "the counterpart of the one for a database",
     "src/recollectum/storage/postgres/dialect.py": "the counterpart of the one for SQLite, and it needs no driver",
     "src/recollectum/storage/sqlite/dialect.py": "the words that a second engine has as functions, in one place",
     "src/recollectum/doors/cli/install/toml_tables.py": "one file for each form of a configuration, beside jsonc",

@@ -14,8 +14,9 @@ from tests.recall.homes import opened, scripted
 from tests.storage.statements import StatementLog, traced
 
 RECALL, FILTERED, CONTEXT, SAVE = 8, 10, 15, 10
-#: A list in a vault that is closed: the catalog, the keys, two connections with their settings, the checks, the page.
-OPEN_AND_LIST = 44
+#: A list in a vault that is closed: the catalog, the keys, two connections with their settings, the checks, on each
+#: connection also whether the vault was moved, and the page.
+OPEN_AND_LIST = 46
 #: Characters of the longest statement of it: SQLite compiles it for each new connection.
 LONGEST = 900
 #: A recall that embeds one step of what is new, which is sixteen pieces, in the background and waits for it.

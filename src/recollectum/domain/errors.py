@@ -24,6 +24,7 @@ RecollectumError
     ├── Busy                other writers held the lock for longer than the timeout
     ├── Unreachable         the database server cannot be reached; nothing was written
     ├── Undecided           whether a change was stored is not known
+    ├── Moved               the vault was moved to another place while it was open
     ├── DiskFull            the disk is full; nothing was written
     ├── ReadOnly            the file or folder may not be written
     ├── Damaged             the file differs from what was written to it
@@ -137,6 +138,10 @@ class Unreachable(StorageError):
 
 class Undecided(StorageError):
     """Whether a change was stored is not known: look before you try again."""
+
+
+class Moved(StorageError):
+    """The vault was moved to another place, or deleted, while it was open; nothing was written."""
 
 
 class DiskFull(StorageError):

@@ -1,9 +1,12 @@
-"""Notes in a home that its vaults are in a PostgreSQL database, so that none are looked for in files."""
+"""Notes in a home that its vaults, or some of them, are in a PostgreSQL database."""
 
 from recollectum.home.files import sync_folder, write_atomic
 from recollectum.home.paths import Home
 
 _TEXT = b"The vaults of this home are in the PostgreSQL database that storage.url names.\n"
+
+
+_SPLIT = b"Some vaults of this home may be in the PostgreSQL database that storage.url names.\n"
 
 
 def mark_database(home: Home) -> None:
@@ -14,4 +17,15 @@ def mark_database(home: Home) -> None:
 def forget_database(home: Home) -> None:
     """Note that the vaults are files."""
     home.postgres_mark_file.unlink(missing_ok=True)
+    sync_folder(home.root)
+
+
+def mark_split(home: Home) -> None:
+    """Note that the catalog is a file, and that vaults may be in a database."""
+    write_atomic(home.split_mark_file, _SPLIT)
+
+
+def forget_split(home: Home) -> None:
+    """Note that all vaults are beside the catalog."""
+    home.split_mark_file.unlink(missing_ok=True)
     sync_folder(home.root)

@@ -66,6 +66,11 @@ class Home:
         return self.root / "erasures.db"
 
     @property
+    def split_mark_file(self) -> Path:
+        """Says that the catalog is a file, and that vaults may be in the database that `storage.url` names."""
+        return self.root / "split.mark"
+
+    @property
     def move_mark_file(self) -> Path:
         """Says that the vaults were moved to another engine, and that the last steps are missing."""
         return self.root / "move.mark"
@@ -137,6 +142,7 @@ _NAMES = {
         "reserve",
         "catalog.mark",
         "postgres.mark",
+        "split.mark",
         "move.mark",
         "host.json",
         "erasures.db",

@@ -6,6 +6,7 @@ opening          chooses the engine of a home
 catalog_mark     notices a catalog that is older than last seen
 copies           reads the copies in a backup
 copying          copies rows between engines, by way of an ordinary file
+places           lets vaults be in files and in a database, and moves them while they are used
 encrypted_pages  decrypts pages of a file that is not opened as a database
 page_recoding    rewrites such a file under another key
 key_tables       the tables of keys.db

@@ -255,6 +255,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def place_of_server(self) -> str | None:
+        """Return the address of the server that has vaults of this home, without its password; None for files."""
+        ...
+
+    @property
     def counts_writes(self) -> bool:
         """Return whether the catalog knows the write marks of the vaults, so that statements need not be given any."""
         ...

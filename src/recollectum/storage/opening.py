@@ -1,6 +1,8 @@
 """Chooses the engine of a home, and answers what exists without opening it."""
 
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,21 +11,36 @@ from recollectum.home.paths import Home
 from recollectum.storage.sqlite.files import HomeFiles, is_there, set_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from datetime import datetime
 
     from recollectum.domain.ids import Clock
     from recollectum.settings.storage import StorageSettings
     from recollectum.storage.engine import Engine
+    from recollectum.storage.places.routed_engine import RoutedEngine
 
 
-def open_engine(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engine":
-    """Return the engine of a home; nothing is opened or created yet."""
+def open_engine(
+    home: Home,
+    settings: "StorageSettings",
+    clock: "Clock",
+    reload: "Callable[[], StorageSettings] | None" = None,
+) -> "Engine":
+    """Return the engine of a home; nothing is opened or created yet.
+
+    `reload` reads the settings again: another program may have moved a vault since, and set the address.
+    """
     if home.move_mark_file.exists():
         raise StorageError(
             f"the vaults of {home.root} were moved, and the last steps are missing; finish with: recollectum move"
         )
-    if settings.url and HomeFiles(home).catalog.exists():
+    catalog, is_split = HomeFiles(home).catalog, home.split_mark_file.exists()
+    if is_split and not catalog.exists():
+        raise StorageError(
+            f"{catalog} is missing, but {home.split_mark_file.name} says that the catalog is a file and that vaults "
+            "are in a database; restore the file from a backup"
+        )
+    if settings.url and catalog.exists() and not is_split:
         raise StorageError(
             f"the vaults of {home.root} are SQLite files, but storage.url is set; "
             "unset it, move them with `recollectum move`, or name another home for the database"
@@ -33,7 +50,34 @@ def open_engine(home: Home, settings: "StorageSettings", clock: "Clock") -> "Eng
             f"the vaults of {home.root} are in a PostgreSQL database, but storage.url is not set; "
             "set it, or name another home"
         )
-    return engine_of(home, settings, clock)
+    return routed_engine(home, settings, clock, reload or (lambda: settings))
+
+
+def routed_engine(
+    home: Home, settings: "StorageSettings", clock: "Clock", reload: "Callable[[], StorageSettings]"
+) -> "RoutedEngine":
+    """Return the engine that finds each vault in files or in the database."""
+    # Import here: the checks below must not wait for a database library.
+    from recollectum.storage.places.routed_engine import RoutedEngine  # noqa: PLC0415
+    from recollectum.storage.places.vault_places import HomePlaces, VaultPlaces  # noqa: PLC0415
+    from recollectum.storage.tables.catalog.vaults import StoragePlace  # noqa: PLC0415
+
+    made: dict[StoragePlace, Engine] = {}
+
+    def find(place: StoragePlace) -> "Engine":
+        if place not in made:
+            url = (settings.url or reload().url) if place is StoragePlace.DATABASE else ""
+            if place is StoragePlace.DATABASE and not url:
+                raise StorageError(
+                    f"a vault of {home.root} is in a PostgreSQL database, but storage.url is not set; set it"
+                )
+            made[place] = engine_of(home, replace(settings, url=url), clock)
+        return made[place]
+
+    in_files = HomeFiles(home).catalog.exists() or not settings.url
+    engines = {one: partial(find, one) for one in StoragePlace}
+    place = StoragePlace.FILES if in_files else StoragePlace.DATABASE
+    return RoutedEngine(VaultPlaces(HomePlaces(home=home, catalog=place, engines=engines)))
 
 
 def engine_of(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engine":

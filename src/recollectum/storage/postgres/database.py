@@ -8,7 +8,7 @@ from typing import TypeVar
 import psycopg
 from psycopg import pq
 
-from recollectum.domain.errors import RecollectumError, StorageError, WrongKey
+from recollectum.domain.errors import Moved, RecollectumError, StorageError, WrongKey
 from recollectum.storage.postgres.commits import StartedWrite, commit, text_of
 from recollectum.storage.postgres.connections.connection import Connected, is_broken, send
 from recollectum.storage.postgres.connections.pool import SharedPool
@@ -150,7 +150,7 @@ class PostgresDatabase:
         self, connection: Connected, begun: pq.abc.PGresult, *, writes: bool, from_replica: bool = False
     ) -> PostgresTx:
         if not begun.ntuples:
-            raise StorageError(f"{self._scope.place} no longer exists; it was deleted while it was open")
+            raise Moved(f"{self._scope.place} no longer exists; it was moved or deleted while it was open")
         context = self._context
         stored, own = text_of(begun, begun.nfields - 1), context.sealing.mark
         if stored and own and stored != own:

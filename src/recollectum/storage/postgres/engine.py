@@ -9,7 +9,7 @@ from typing import TypeVar
 import psycopg
 
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import SchemaNewer, StorageError
+from recollectum.domain.errors import Moved, SchemaNewer, StorageError
 from recollectum.domain.ids import Clock
 from recollectum.home.database_mark import mark_database
 from recollectum.home.paths import Home
@@ -83,6 +83,11 @@ class PostgresEngine:
 
     @property
     def place_of_catalog(self) -> str:
+        """Return the address of the database without its password."""
+        return self.pool.place
+
+    @property
+    def place_of_server(self) -> str:
         """Return the address of the database without its password."""
         return self.pool.place
 
@@ -186,11 +191,23 @@ class PostgresEngine:
         vault = self._in_catalog(lambda tx: vault_rows.find(tx, vault_id))
         if vault is None:
             return
+        if vault < 0:
+            self._destroy_moved(-vault)
+            return
         database = self._open(self._vault_scope(vault, self._words(vault_id)))
         try:
             database.write(vault_rows.remove)
         finally:
             database.close()
+
+    def _destroy_moved(self, vault: int) -> None:
+        """Delete the rows of a vault that was moved away: no transaction of its own can begin."""
+        context = TransactionContext(vault, self._statements[VAULT], values_under(None))
+        catalog = self._open(self._catalog_scope)
+        try:
+            catalog.write(lambda tx: vault_rows.remove(tx.entered(context)))
+        finally:
+            catalog.close()
 
     def write_marks(self, vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:  # noqa: ARG002 - see below
         """Return the number of writes of each vault, by one statement; a commit and its number show at once."""
@@ -203,6 +220,8 @@ class PostgresEngine:
         vault = self._in_catalog(lambda tx: vault_rows.find(tx, vault_id))
         if vault is None:
             raise StorageError(f"{words} is missing; restore it from a backup, nothing was created in its place")
+        if vault < 0:
+            raise Moved(f"{words} was moved to files; `recollectum move` deletes its rows")
         return self._open(self._vault_scope(vault, words), key, renew)
 
     def _pending(self) -> tuple[SchemaStep, ...]:

@@ -8,9 +8,11 @@ from recollectum.storage.port import Tx
 
 _ADD = "INSERT INTO vault_state (vault_id, key_mark) VALUES (:vault_id, :key_mark) RETURNING vault"
 _FIND = "SELECT vault FROM vault_state WHERE vault_id = :vault_id"
-_PLACE = "SELECT vault, last_write_at FROM vault_state WHERE vault_id = :vault_id"
+_PLACE = "SELECT vault, last_write_at FROM vault_state WHERE vault_id = :vault_id AND vault > 0"
 _IDS = "SELECT vault_id FROM vault_state ORDER BY vault_id"
-_CHANGES = "SELECT vault_id, changes FROM vault_state WHERE vault_id IN (SELECT value FROM texts(:vault_ids))"
+_CHANGES = """
+    SELECT vault_id, changes FROM vault_state WHERE vault_id IN (SELECT value FROM texts(:vault_ids)) AND vault > 0
+"""
 #: The tables of the vaults, each after those that refer to it.
 _TABLES = """
     WITH RECURSIVE
@@ -39,7 +41,13 @@ _SAVE_KEY_MARK = """
      WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
 """
 _REMOVE_STATE = """
-    DELETE FROM recollectum_catalog.vault_state WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
+    DELETE FROM recollectum_catalog.vault_state
+     WHERE abs(vault) = CAST(current_setting('recollectum.vault') AS bigint)
+"""
+# The negative number: no transaction of the vault finds it, whichever release of the program begins one.
+_MARK_MOVED = """
+    UPDATE recollectum_catalog.vault_state SET vault = -vault
+     WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
 """
 
 
@@ -56,9 +64,14 @@ def add(tx: Tx, vault_id: str, key_mark: str) -> int:
 
 
 def find(tx: Tx, vault_id: str) -> int | None:
-    """Return the number of a vault, in a transaction of the catalog."""
+    """Return the number of a vault, in a transaction of the catalog; a negative one was moved away."""
     rows = tx.rows(_FIND, {"vault_id": vault_id})
     return int(rows[0][0]) if rows else None
+
+
+def mark_moved(tx: Tx) -> None:
+    """Mark a vault as moved away, in a transaction of the vault."""
+    tx.run(_MARK_MOVED, {})
 
 
 def place(tx: Tx, vault_id: str) -> VaultRow | None:

@@ -10,6 +10,7 @@ group_commit   writers that arrive together share one commit
 dialect        the words in which portable statements differ
 failures       translates SQLite's errors
 full_text      the full-text index on FTS5
+moved_mark     refuses a file whose rows were moved to a database
 backup         copies a live database
 conversion     rewrites a database with other pages or under another key
 integrity      checks pages and rows

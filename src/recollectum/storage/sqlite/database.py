@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 import apsw
 
-from recollectum.domain.errors import DiskFull, StorageError
+from recollectum.domain.errors import DiskFull, Moved, StorageError
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.sqlite.connection import connect, reading_once
@@ -19,6 +19,7 @@ from recollectum.storage.sqlite.full_text.document_lengths import DocumentLength
 from recollectum.storage.sqlite.full_text.posting_reader import create_vocabulary, has_text_index
 from recollectum.storage.sqlite.full_text.text_index import SqliteTextIndex
 from recollectum.storage.sqlite.group_commit import GroupCommitWriter
+from recollectum.storage.sqlite.moved_mark import MovedCheck
 from recollectum.storage.sqlite.seal_triggers import install_triggers
 from recollectum.storage.tables.parameters import check_params
 
@@ -40,6 +41,8 @@ class SqliteOptions:
     vfs: str | None = None
     #: Called when the disk is full and the work would free space; returns True when it made some room.
     make_room: Callable[[], bool] | None = None
+    #: Whether it is a vault in its place, which may be moved to a database while it is open.
+    is_vault: bool = False
 
 
 class _NoStandIns:
@@ -124,7 +127,9 @@ class SqliteDatabase:
         except BaseException:
             connection.close(True)
             raise
-        self._writer = GroupCommitWriter(connection, SqliteTx(connection, self._lengths))
+        self._moved = MovedCheck(path) if options.is_vault else None
+        self._file = path.stat().st_ino
+        self._writer = GroupCommitWriter(connection, SqliteTx(connection, self._lengths), self._moved)
         self._idle: list[apsw.Connection] = []
         self._slots = threading.BoundedSemaphore(options.readers)
         self._closed = False
@@ -142,7 +147,11 @@ class SqliteDatabase:
             connection = self._take_idle() or self._connect(query_only=True)
             try:
                 connection.execute("BEGIN")
-                return work(SqliteTx(connection, self._lengths))
+                done = work(SqliteTx(connection, self._lengths))
+                if self._moved:
+                    # After the work, because BEGIN alone takes no snapshot.
+                    self._moved.check(connection)
+                return done
             except TRANSLATED as error:
                 # Not `translated`, which costs six calls: this runs for every read.
                 raise_translated(error, self.path, encrypted=self._options.key is not None)
@@ -228,7 +237,7 @@ class SqliteDatabase:
 
     def _connect(self, *, query_only: bool) -> apsw.Connection:
         options = self._options
-        size = self.path.stat().st_size if query_only else 0
+        size = self._size() if query_only else 0
         connection = connect(
             self.path,
             key=options.key,
@@ -245,6 +254,16 @@ class SqliteDatabase:
             connection.close(True)
             raise
         return connection
+
+    def _size(self) -> int:
+        """Return the size of the file; raise when the writing connection has another one open."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            found = None
+        if found is None or found.st_ino != self._file:
+            raise Moved(f"{self.path} was moved or replaced while it was open; open the home again")
+        return found.st_size
 
     def _check_open(self) -> None:
         if self._closed:

@@ -8,8 +8,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
+import apsw
+
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import Busy, Damaged, DiskFull, StorageError, WrongKey
+from recollectum.domain.errors import Busy, Damaged, DiskFull, Moved, StorageError, WrongKey
 from recollectum.domain.ids import Clock
 from recollectum.home.paths import Home
 from recollectum.home.reserve import Reserve
@@ -23,6 +25,7 @@ from recollectum.storage.sqlite.conversion import bring_seals_up_to_date
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
 from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.migrate import Migration, finished, migrate, pending, shipped
+from recollectum.storage.sqlite.moved_mark import is_marked
 from recollectum.storage.sqlite.recovery.log_check import open_database
 from recollectum.storage.tables.trail import meta as table
 
@@ -36,6 +39,7 @@ class SqliteEngine:
 
     #: A vault is a file, and its time is its mark.
     counts_writes = False
+    place_of_server = None
 
     def __init__(self, home: Home, settings: StorageSettings, clock: Clock) -> None:
         self._home = home
@@ -115,7 +119,11 @@ class SqliteEngine:
         if not path.exists():
             raise StorageError(f"{path} is missing; restore it from a backup, nothing was created in its place")
         database = self._opened(path, VAULT, key)
-        if database.on_connection(lambda connection: table.find(SqliteTx(connection), _OWNER)) != str(owner):
+        found, is_moved = database.on_connection(_owner_and_mark)
+        if is_moved:
+            database.close()
+            raise Moved(f"{path} was moved to a database; `recollectum move` sets it aside")
+        if found != str(owner):
             database.close()
             raise StorageError(f"{path} is not the vault that the catalog names; restore the right file")
         return database
@@ -185,7 +193,7 @@ class SqliteEngine:
                 time.sleep(_PAUSE_SECONDS)
 
     def _open_once(self, path: Path, family: str, key: bytes | None) -> SqliteDatabase:
-        opening = partial(SqliteDatabase, path, self._options(key))
+        opening = partial(SqliteDatabase, path, self._options(key, is_vault=family == VAULT))
         database = self.with_room(lambda: open_database(self._home, self._clock, path, opening))
         try:
             migrate(
@@ -202,9 +210,10 @@ class SqliteEngine:
             raise
         return database
 
-    def _options(self, key: bytes | None) -> SqliteOptions:
+    def _options(self, key: bytes | None, *, is_vault: bool = False) -> SqliteOptions:
         return SqliteOptions(
             key=key,
+            is_vault=is_vault,
             cache_kib=self._settings.cache_kib,
             busy_timeout=timedelta(seconds=self._settings.busy_timeout_seconds),
             readers=self._settings.readers,
@@ -214,6 +223,12 @@ class SqliteEngine:
     def _back_up(self, database: SqliteDatabase, name: str, key: bytes | None) -> Path:
         moment = self._clock().strftime("%Y%m%dT%H%M%S")
         return back_up(database, self._home.backups / f"{database.path.stem}-{name}-{moment}.db", key=key)
+
+
+def _owner_and_mark(connection: apsw.Connection) -> tuple[str | None, bool]:
+    """Return the owner that a vault names, and whether it was moved to a database."""
+    tx = SqliteTx(connection)
+    return table.find(tx, _OWNER), is_marked(connection)
 
 
 def _mark(names: tuple[str, str], oldest: float) -> str:

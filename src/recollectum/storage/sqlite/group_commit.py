@@ -7,7 +7,7 @@ transaction, commits once, and gives every caller its own result. A single calle
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import apsw
 
@@ -16,6 +16,18 @@ from recollectum.storage.port import Tx
 
 #: Pieces of work per commit; more would make the first caller wait for the last.
 _MAX_BATCH = 64
+
+
+class CommitCheck(Protocol):
+    """Decides whether a transaction may begin."""
+
+    def check(self, connection: apsw.Connection) -> None:
+        """Raise if nothing may be written, in a transaction that has just begun."""
+        ...
+
+    def note(self, connection: apsw.Connection) -> None:
+        """Note that a transaction was committed."""
+        ...
 
 
 @dataclass(slots=True)
@@ -29,9 +41,10 @@ class _Job:
 class GroupCommitWriter:
     """Runs functions of a transaction, one transaction at a time."""
 
-    def __init__(self, connection: apsw.Connection, tx: Tx) -> None:
+    def __init__(self, connection: apsw.Connection, tx: Tx, check: CommitCheck | None = None) -> None:
         self._connection = connection
         self._tx = tx
+        self._check = check
         self._waiting: deque[_Job] = deque()
         self._turn = threading.Lock()
 
@@ -56,12 +69,16 @@ class GroupCommitWriter:
         batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MAX_BATCH))]
         try:
             self._connection.execute("BEGIN IMMEDIATE")
+            if self._check:
+                self._check.check(self._connection)
             if len(batch) == 1:
                 batch[0].value = batch[0].work(self._tx)
             else:
                 for job in batch:
                     self._step(job)
             self._connection.execute("COMMIT")
+            if self._check:
+                self._check.note(self._connection)
         except BaseException as error:  # noqa: BLE001  (passed on to the callers)
             self._roll_back()
             for job in batch:

@@ -103,7 +103,7 @@ class PurgeEnvironment(NamedTuple):
             return backups
         form = "ciphertext" if self.keys.enabled else "plain text"
         form += " whose key is destroyed" if self.keys.enabled and with_keys else ""
-        places = f"{self.engine.place_of_catalog}: dead rows, the log of changes, standbys and base backups"
+        places = f"{self.engine.place_of_server}: dead rows, the log of changes, standbys and base backups"
         files = self._files_elsewhere(vault_ids, whole=with_keys)
         return (
             *backups,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection
 from datetime import datetime
+from enum import StrEnum
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.records import dataclass
@@ -18,6 +19,22 @@ _MARK = "UPDATE vaults SET encrypted = :encrypted"
 _IDS = "SELECT id FROM vaults ORDER BY id"
 _OF = "SELECT owner, id, encrypted, created_at, host FROM vaults WHERE id IN (SELECT value FROM texts(:ids))"
 _ALL = "SELECT owner, id, encrypted, created_at, host FROM vaults"
+_PLACE = "SELECT place FROM vaults WHERE id = :id"
+_PLACES = "SELECT id, place FROM vaults WHERE place IS NOT NULL"
+_MOVE = "UPDATE vaults SET place = :place WHERE id = :id"
+_GATHER = "UPDATE vaults SET place = NULL WHERE place IS NOT NULL"
+
+
+class StoragePlace(StrEnum):
+    """Where a vault can be."""
+
+    FILES = "files"
+    DATABASE = "database"
+
+    @property
+    def other(self) -> "StoragePlace":
+        """Return the other place."""
+        return StoragePlace.DATABASE if self is StoragePlace.FILES else StoragePlace.FILES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +86,27 @@ def of(tx: Tx, vault_ids: Collection[str]) -> dict[str, VaultEntry]:
 def ids(tx: Tx) -> list[str]:
     """Return the ids of all vaults; they can be read without the key of the catalog."""
     return [row[0] for row in tx.rows(_IDS, {})]
+
+
+def find_place(tx: Tx, vault_id: str) -> StoragePlace | None:
+    """Return where a vault is; None: beside the catalog."""
+    rows = tx.rows(_PLACE, {"id": vault_id})
+    return StoragePlace(rows[0][0]) if rows and rows[0][0] else None
+
+
+def places(tx: Tx) -> dict[str, StoragePlace]:
+    """Return where the vaults are of which the catalog says so; the others are beside it."""
+    return {row[0]: StoragePlace(row[1]) for row in tx.rows(_PLACES, {})}
+
+
+def change_place(tx: Tx, vault_id: str, place: StoragePlace | None) -> None:
+    """Record that a vault was moved; None: it is beside the catalog."""
+    tx.run(_MOVE, {"id": vault_id, "place": place})
+
+
+def gather(tx: Tx) -> None:
+    """Record that all vaults are beside the catalog."""
+    tx.run(_GATHER, {})
 
 
 def _from_row(row: Row) -> VaultEntry:

@@ -1,0 +1,157 @@
+"""Opens each vault where it is: beside the catalog, or in the other place."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from typing import TypeVar
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import Busy, Moved, StorageError
+from recollectum.storage.engine import DatabaseServer, Engine, EngineUpkeep, VaultPlace
+from recollectum.storage.places.followed_database import FollowedDatabase
+from recollectum.storage.places.vault_places import VaultPlaces
+from recollectum.storage.port import Database
+from recollectum.storage.tables.catalog import vaults
+from recollectum.storage.tables.catalog.vaults import StoragePlace
+
+T = TypeVar("T")
+#: How often a vault is looked for while others move it.
+_MOST = 5
+
+
+class RoutedEngine:
+    """The catalog and the vaults of one home; see `storage.engine.Engine`."""
+
+    def __init__(self, places: VaultPlaces) -> None:
+        self.places = places
+
+    @property
+    def _main(self) -> Engine:
+        return self.places.main
+
+    @property
+    def upkeep(self) -> EngineUpkeep:
+        """Return the object that copies, verifies and repairs databases."""
+        if not self.places.is_split():
+            return self._main.upkeep
+        # Import here: few homes have vaults in two places.
+        from recollectum.storage.places.routed_upkeep import RoutedUpkeep  # noqa: PLC0415
+
+        return RoutedUpkeep(self._main, self.places.at(StoragePlace.FILES), self.places.engine_of)
+
+    @property
+    def server(self) -> DatabaseServer | None:
+        """Return the server that has vaults of this home; None for files."""
+        return self._at_server.server
+
+    @property
+    def place_of_catalog(self) -> str:
+        """Return the location of the catalog in words."""
+        return self._main.place_of_catalog
+
+    @property
+    def place_of_server(self) -> str | None:
+        """Return the address of the server that has vaults of this home; None for files."""
+        return self._at_server.place_of_server
+
+    @property
+    def _at_server(self) -> Engine:
+        return self.places.at(StoragePlace.DATABASE if self.places.is_split() else self.places.beside)
+
+    @property
+    def counts_writes(self) -> bool:
+        """Return whether the catalog knows the write marks of all vaults."""
+        return self._main.counts_writes and not self.places.is_split()
+
+    def is_made(self) -> bool:
+        """Return whether the catalog exists."""
+        return self._main.is_made()
+
+    def with_room(self, opening: Callable[[], T]) -> T:
+        """Return the result of `opening`; on a full disk, free the reserve for it first."""
+        return self._main.with_room(opening)
+
+    def create_catalog(self, key: bytes | None) -> Database:
+        """Create the catalog, or finish one that was half created."""
+        made = self.places.catalog = self._main.create_catalog(key)
+        return made
+
+    def open_catalog(self, key: bytes | None) -> Database:
+        """Return the existing catalog, at this program's schema."""
+        found = self.places.catalog = self._main.open_catalog(key)
+        return found
+
+    def create_vault(self, vault_id: str, owner: Owner, key: bytes | None, meta: Mapping[str, str]) -> None:
+        """Create a vault beside the catalog."""
+        self._main.create_vault(vault_id, owner, key, meta)
+
+    def open_vault(
+        self, vault_id: str, owner: Owner, key: bytes | None, renew: Callable[[], bytes] | None = None
+    ) -> Database:
+        """Open an existing vault of this owner where it is, and follow it when it is moved."""
+        opened = self._open_vault(vault_id, owner, key, renew)
+        return FollowedDatabase(
+            opened, lambda: self._open_vault(vault_id, owner, renew() if renew and key else key, renew)
+        )
+
+    def _open_vault(
+        self, vault_id: str, owner: Owner, key: bytes | None, renew: Callable[[], bytes] | None
+    ) -> Database:
+        place = self.places.find(vault_id)
+        for _ in range(_MOST):
+            try:
+                return self.places.at(place).open_vault(vault_id, owner, key, renew)
+            except Moved:
+                place = self.places.settle(vault_id, place)
+            except StorageError:
+                found = self.places.listed(vault_id)
+                if found is place:
+                    self._explain(vault_id, place)
+                    raise
+                # It was moved after the catalog was read.
+                place = found
+        raise Busy(f"the vault {vault_id} is being moved; try again when that is done")
+
+    def _explain(self, vault_id: str, place: StoragePlace) -> None:
+        if place is StoragePlace.FILES and self.places.is_in_another_home(vault_id):
+            raise StorageError(
+                f"the vault {vault_id} was moved to the files of another home that uses {self.place_of_catalog}; "
+                "use that home, or move the vault to the database there"
+            ) from None
+
+    def pending_steps(self, vault_id: str, key: bytes | None) -> tuple[str, ...]:
+        """Return the schema steps that opening a vault would run, without changing anything."""
+        return self.places.engine_of(vault_id).pending_steps(vault_id, key)
+
+    def vault_ids(self) -> list[str]:
+        """Return the ids of all existing vaults in both places."""
+        if not self.places.is_split():
+            return self._main.vault_ids()
+        return sorted({*self._main.vault_ids(), *self.places.at(self.places.beside.other).vault_ids()})
+
+    def place_of(self, vault_id: str) -> VaultPlace | None:
+        """Return the location of a vault, or None when it does not exist."""
+        return self.places.engine_of(vault_id).place_of(vault_id)
+
+    def is_unused(self, vault_id: str, key: bytes | None) -> bool:
+        """Return whether no other process has a vault, or the catalog, open."""
+        return self.places.engine_of(vault_id).is_unused(vault_id, key)
+
+    def destroy_vault(self, vault_id: str) -> None:
+        """Delete a vault, if it exists, with what a move left in the other place."""
+        self._main.destroy_vault(vault_id)
+        if self.places.is_split():
+            self.places.at(self.places.beside.other).destroy_vault(vault_id)
+
+    def write_marks(self, vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:
+        """Return a mark for each vault; while it is equal and settled, nothing was written."""
+        catalog = self.places.catalog
+        if not self.places.is_split() or catalog is None:
+            return self._main.write_marks(vault_ids, settling)
+        listed = catalog.read(vaults.places)
+        wanted = list(vault_ids)
+        found: dict[str, str] = {}
+        for place in StoragePlace:
+            there = [vault_id for vault_id in wanted if listed.get(vault_id, self.places.beside) is place]
+            if there:
+                found |= self.places.at(place).write_marks(there, settling)
+        return found

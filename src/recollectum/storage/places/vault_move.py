@@ -1,0 +1,191 @@
+"""Moves one vault to the other place while programs read and write it.
+
+1. The rows are copied in one snapshot, and what was written since then again, while others write.
+2. Under the writer's lock of the old place the remaining difference is copied and committed in the new one; then the
+   old place is marked, in the transaction that holds the lock.
+3. The catalog is told. Programs that have the vault open are refused by the mark, and look there.
+4. What is left in the old place is cleared away.
+
+The mark decides: without it the old place holds the vault, and a copy is what a killed move left; with it the new place
+holds the vault, whether or not the catalog was told.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol, cast
+
+from recollectum.domain.errors import Busy, DiskFull, Moved, ReadOnly, StorageError, Undecided, Unreachable
+from recollectum.domain.records import dataclass
+from recollectum.home.paths import Home
+from recollectum.storage.copying.row_changes import (
+    RowDigests,
+    SomeTerms,
+    bring_up_to_date,
+    read_digests,
+    replace_rows,
+)
+from recollectum.storage.copying.row_copier import CopiedTable
+from recollectum.storage.engine import Engine, Progress
+from recollectum.storage.places.file_moves import FileMoves
+from recollectum.storage.places.vault_places import VaultPlaces, record_place
+from recollectum.storage.port import Database, Tx
+from recollectum.storage.tables.catalog.vaults import StoragePlace, VaultEntry
+
+#: How often the difference is copied while others write, and how few rows of it are left for the lock.
+_ROUNDS = 4
+_FEW = 200
+#: Nothing that another way of copying would cure.
+_NOT_ROWS = (Busy, Unreachable, Undecided, DiskFull, ReadOnly, Moved)
+
+
+class Moves(Protocol):
+    """One place, as a side of a move."""
+
+    def mark_moved(self, tx: Tx) -> None:
+        """Mark a vault in the transaction that ends its move; every later transaction of it is refused."""
+        ...
+
+    def is_moved(self, vault_id: str, key: bytes | None) -> bool:
+        """Return whether a vault was moved away and is still there."""
+        ...
+
+    def clear(self, vault_id: str, key: bytes | None, now: datetime) -> Path | None:
+        """Delete or set aside what is there of a vault; return where it is kept."""
+        ...
+
+    def last_numbers(self, tx: Tx) -> dict[str, int]:
+        """Return the highest number ever used, by table."""
+        ...
+
+    def keep_last_numbers(self, tx: Tx, numbers: Mapping[str, int], tables: Sequence[CopiedTable]) -> None:
+        """Use none of these numbers again."""
+        ...
+
+
+class MoveSide(NamedTuple):
+    """A place, its engine, and what a move does there."""
+
+    place: StoragePlace
+    engine: Engine
+    moves: Moves
+
+
+class MovedVault(NamedTuple):
+    """What a move of one vault did."""
+
+    #: False when an earlier move had copied it already, and only the last steps were missing.
+    copied: bool
+    #: How many rows were copied under the lock.
+    late_rows: int
+    #: Where the old file is kept; None while a program has it open, and for rows, which are deleted.
+    kept: Path | None
+
+
+def side_of(places: VaultPlaces, home: Home, place: StoragePlace) -> MoveSide:
+    """Return a place of a home as one side of a move."""
+    found = places.at(place)
+    if place is StoragePlace.FILES:
+        return MoveSide(place, found, FileMoves(home))
+    # Import here: it needs the driver, which is an extra.
+    from recollectum.storage.places.database_moves import DatabaseMoves  # noqa: PLC0415
+    from recollectum.storage.postgres.engine import PostgresEngine  # noqa: PLC0415
+
+    return MoveSide(place, found, DatabaseMoves(cast(PostgresEngine, found)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultMove:
+    """The means of moving vaults from one place to the other."""
+
+    source: MoveSide
+    target: MoveSide
+    catalog: Database
+    #: Where the catalog is.
+    beside: StoragePlace
+    tables: tuple[CopiedTable, ...]
+    terms: SomeTerms
+    clock: Callable[[], datetime]
+
+    def run(self, entry: VaultEntry, key: bytes | None, progress: Progress) -> MovedVault:
+        """Move one vault; a move that was killed is continued."""
+        if self.source.moves.is_moved(entry.id, key):
+            return self._finish(entry, key, MovedVault(copied=False, late_rows=0, kept=None))
+        target = self._opened_copy(entry, key)
+        try:
+            source = self.source.engine.open_vault(entry.id, entry.owner, key)
+            try:
+                late = self._copy(source, target, progress)
+            finally:
+                source.close()
+        finally:
+            target.close()
+        return self._finish(entry, key, MovedVault(copied=True, late_rows=late, kept=None))
+
+    def clear(self, entry: VaultEntry, key: bytes | None) -> Path | None:
+        """Clear away what a move left in the old place of a vault, which is in the new one; return where it is kept."""
+        # A program that has the old file open and does nothing keeps it there; the next move clears it away.
+        with suppress(Busy):
+            return self.source.moves.clear(entry.id, key, self.clock())
+        return None
+
+    def _finish(self, entry: VaultEntry, key: bytes | None, done: MovedVault) -> MovedVault:
+        record_place(self.catalog, entry.id, self.target.place, self.beside)
+        return done._replace(kept=self.clear(entry, key))
+
+    def _opened_copy(self, entry: VaultEntry, key: bytes | None) -> Database:
+        """Open the copy that a killed move left, or a new one."""
+        engine, moves = self.target.engine, self.target.moves
+        if not moves.is_moved(entry.id, key) and engine.place_of(entry.id):
+            with suppress(StorageError):
+                return engine.open_vault(entry.id, entry.owner, key)
+        moves.clear(entry.id, key, self.clock())
+        engine.create_vault(entry.id, entry.owner, key, {})
+        return engine.open_vault(entry.id, entry.owner, key)
+
+    def _copy(self, source: Database, target: Database, progress: Progress) -> int:
+        """Copy all rows; return how many were copied under the lock."""
+        known = target.read(lambda tx: read_digests(tx, self.tables))
+        if not known[_FILLED]:
+            source.read(lambda old: target.write(lambda new: self._replace(old, new, progress)))
+            known = target.read(lambda tx: read_digests(tx, self.tables))
+        for _ in range(_ROUNDS):
+            late = source.read(lambda old, seen=known: self._catch_up(old, target, seen))
+            if late:
+                known = target.read(lambda tx: read_digests(tx, self.tables))
+            if late <= _FEW:
+                break
+        return source.write(lambda old: self._end(old, target, known))
+
+    def _end(self, old: Tx, target: Database, known: RowDigests) -> int:
+        """Copy the rest while nobody else writes, and mark the old place; the copy is durable before the mark is."""
+        late = self._catch_up(old, target, known)
+        self.source.moves.mark_moved(old)
+        return late
+
+    def _catch_up(self, old: Tx, target: Database, known: RowDigests) -> int:
+        try:
+            return target.write(lambda new: self._update(old, new, known))
+        except _NOT_ROWS:
+            raise
+        except StorageError:
+            # Such as two rows that exchanged a unique value: one of them is always the first.
+            target.write(lambda new: self._replace(old, new, lambda _: None))
+            return 1
+
+    def _update(self, old: Tx, new: Tx, known: RowDigests) -> int:
+        late = bring_up_to_date(old, new, self.tables, known, self.terms)
+        self._keep_numbers(old, new)
+        return late
+
+    def _replace(self, old: Tx, new: Tx, progress: Progress) -> None:
+        replace_rows(old, new, self.tables, self.terms, progress)
+        self._keep_numbers(old, new)
+
+    def _keep_numbers(self, old: Tx, new: Tx) -> None:
+        self.target.moves.keep_last_numbers(new, self.source.moves.last_numbers(old), self.tables)
+
+
+#: Every vault that was used has an event; a copy without one is new.
+_FILLED = "events"

@@ -1,0 +1,41 @@
+"""Marks a vault file whose rows were moved to a database, and refuses its transactions from then on.
+
+The mark is a number in the header of the file. It is written in the transaction that ends the move, so every later
+transaction of any process sees it.
+"""
+
+from pathlib import Path
+
+import apsw
+
+from recollectum.domain.errors import Moved
+
+#: The letters "move"; other files of ours have small numbers.
+_MOVED = 0x6D6F7665
+#: The statement that marks a file.
+MARK = f"PRAGMA user_version = {_MOVED}"
+
+
+class MovedCheck:
+    """Refuses the transactions of a file that was moved; the file is looked at only after a commit."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: dict[apsw.Connection, int] = {}
+
+    def check(self, connection: apsw.Connection) -> None:
+        """Raise if the snapshot of this connection is that of a vault that was moved."""
+        found = connection.data_version("main")
+        if self._seen.get(connection) != found:
+            if is_marked(connection):
+                raise Moved(f"{self._path} was moved to a database while it was open; open the home again")
+            self._seen[connection] = found
+
+    def note(self, connection: apsw.Connection) -> None:
+        """Note a commit of this connection itself, which is no reason to look."""
+        self._seen[connection] = connection.data_version("main")
+
+
+def is_marked(connection: apsw.Connection) -> bool:
+    """Return whether a file is one that was moved."""
+    return connection.pragma("user_version") == _MOVED

@@ -1,4 +1,4 @@
-"""Keeps other programs out of a home whose vaults are moved, and remembers a move that is decided but not finished."""
+"""Keeps other programs out of a home whose catalog is moved, and remembers a move that is decided but not finished."""
 
 import json
 from typing import NamedTuple
@@ -19,15 +19,20 @@ class MoveMark(NamedTuple):
     vault_ids: tuple[str, ...]
 
 
+def one_move_lock(home: Home) -> Lock:
+    """Return the lock that a move holds from its beginning to its end: there is one at a time."""
+    return Lock(home.locks / "one-move.lock")
+
+
 def move_lock(home: Home) -> Lock:
-    """Return the lock that a move holds from its beginning to its end."""
+    """Return the lock that a move holds while it changes over the catalog, which nobody else may use then."""
     return Lock(home.locks / "move.lock")
 
 
 def check_not_moving(home: Home) -> None:
-    """Raise while a move runs. Call it after the catalog is open: a move first locks, then looks who has it open."""
+    """Raise while the catalog is moved. Call it after it is open: a move first locks, then looks who has it open."""
     if (holder := move_lock(home).holder()) is not None:
-        raise LockHeld(f"the vaults of {home.root} are being moved by process {holder.pid}; try again when it is done")
+        raise LockHeld(f"the catalog of {home.root} is being moved by process {holder.pid}; try again when it is done")
 
 
 def write_mark(home: Home, mark: MoveMark) -> None:

@@ -12,19 +12,14 @@ from recollectum.domain.errors import Conflict
 from recollectum.home.paths import Home
 from recollectum.settings.storage import StorageSettings
 from recollectum.storage.copying.database_file import open_file
-from recollectum.storage.copying.row_copier import CopiedTable, TableDigest, digest_rows
 from recollectum.storage.engine import VAULT
-from recollectum.storage.port import Tx
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.restore import restore_home, restore_vaults
-from recollectum.vault.purge.request import PurgeRequest
-from recollectum.vault.vault import Vault
-from tests.matrix.homes import STRIDE, Turning, open_home, quick_folder
+from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.plugins.postgres import PostgresDatabase
 from tests.recall.homes import scripted
 from tests.upkeep.homes import ANN, BEN, fill, opening, said
-
-QUESTIONS = ("things to keep", "number 17", "tea with milk", "conversation message 3", "how to brew 東京 coffee")
+from tests.upkeep.lives import digests, last_numbers, lived, ranked
 
 
 @pytest.fixture
@@ -36,49 +31,6 @@ def place() -> Iterator[Path]:
 def _opened(folder: Path, url: str, clock: Turning, encryption: str) -> Recollectum:
     settings = {"storage.url": url} if url else {}
     return open_home(folder, clock, settings=settings, encryption=encryption, embedder=scripted())
-
-
-def _lived(home: Recollectum, folder: Path, clock: Turning) -> None:
-    """Fill two vaults with everything that has a table: edits, forgotten and purged memories, notes, undo, vectors."""
-    notes = folder / "notes"
-    notes.mkdir(parents=True)
-    (notes / "coffee_guide.md").write_text("# How > to brew\n\nGrind.\n\n## 東京\n\n" + "Pour slowly. " * 400)
-    for owner in (ANN, BEN):
-        vault = home.vault(owner)
-        fill(vault, 40)
-        last = vault.memories.save("the last memory, which is purged").memory
-        vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(last.id)).token)
-        gone = vault.memories.save("a memory that is forgotten", key="gone_by").memory
-        vault.memories.forget(gone.id)
-        vault.privacy.undo.last()
-        vault.memories.forget(gone.id)
-        vault.admin.notes.add_folder(notes)
-        vault.admin.notes.sync()
-        clock.turn(STRIDE)
-        vault.recall("warm up the vectors")
-
-
-def _ranked(vault: Vault) -> list[list[tuple[str, float]]]:
-    return [[(hit.text, hit.score) for hit in vault.recall(question, limit=30)] for question in QUESTIONS]
-
-
-def _digests(home: Recollectum, tables: tuple[CopiedTable, ...]) -> dict[str, dict[str, TableDigest]]:
-    found: dict[str, dict[str, TableDigest]] = {}
-    for entry in home.admin.entries():
-        with home.admin.engine.upkeep.inspect(entry.id, home.admin.key_of(entry)) as vault:
-            found[str(entry.owner)] = vault.read(lambda tx: digest_rows(tx, tables))
-    return found
-
-
-def _last_numbers(home: Recollectum) -> list[int]:
-    def read(tx: Tx) -> int:
-        return int(tx.rows("SELECT last_number('chunks')", {})[0][0])
-
-    found: list[int] = []
-    for entry in home.admin.entries():
-        with home.admin.engine.upkeep.inspect(entry.id, home.admin.key_of(entry)) as vault:
-            found.append(vault.read(read))
-    return found
 
 
 def _restored(place: Path, backup: Path, url: str, encryption: str) -> None:
@@ -95,20 +47,20 @@ def test_a_home_goes_to_the_other_engine_and_back_and_nothing_changes(
     clock = Turning()
     here, there = ("", postgres.url()) if first == "files" else (postgres.url(), "")
     with _opened(place, here, clock, encryption) as home:
-        _lived(home, place, clock)
-        ranked = {owner: _ranked(home.vault(owner)) for owner in (ANN, BEN)}
+        lived(home, place, clock)
+        order = {owner: ranked(home.vault(owner)) for owner in (ANN, BEN)}
         history = home.vault(ANN).admin.events.list(limit=500)
         made = back_up(home.admin, to=place / "stick")
         entry = home.admin.entries()[0]
         with open_file(made.path / f"vaults/{entry.id}.db", VAULT, home.admin.key_of(entry)) as file:
             tables = file.tables
-        rows, numbers = _digests(home, tables), _last_numbers(home)
+        rows, numbers = digests(home, tables), last_numbers(home)
     (place / "home").rename(place / "gone")
     _restored(place, made.path, there, encryption)
     with _opened(place, there, clock, encryption) as home:
-        assert _digests(home, tables) == rows
-        assert _last_numbers(home) == numbers
-        assert {owner: _ranked(home.vault(owner)) for owner in (ANN, BEN)} == ranked
+        assert digests(home, tables) == rows
+        assert last_numbers(home) == numbers
+        assert {owner: ranked(home.vault(owner)) for owner in (ANN, BEN)} == order
         assert home.vault(ANN).admin.events.list(limit=500) == history
         fresh = home.vault(ANN).memories.save("written after the change of engines").memory
         assert home.vault(ANN).recall("change of engines")[0].source.memory_id == fresh.id
@@ -121,7 +73,7 @@ def test_a_vault_in_a_database_is_replaced_while_it_is_open_and_the_rest_stays(
     with _opened(place, postgres.url(), clock, "auto") as home:
         for owner in (ANN, BEN):
             fill(home.vault(owner), 20)
-        before, ranked = said(home.vault(ANN)), _ranked(home.vault(ANN))
+        before, order = said(home.vault(ANN)), ranked(home.vault(ANN))
         made = back_up(home.admin, owners=[Owner.parse(ANN)])
         home.vault(ANN).memories.save("number 17 of the things that go again")
         home.vault(BEN).memories.save("stays")
@@ -130,7 +82,7 @@ def test_a_vault_in_a_database_is_replaced_while_it_is_open_and_the_rest_stays(
             restore_vaults(home.admin, made.path, opening(place), owners=[Owner.parse(ANN)])
         restored = restore_vaults(home.admin, made.path, opening(place), owners=[Owner.parse(ANN)], replace=True)
         assert said(home.vault(ANN)) == before
-        assert _ranked(home.vault(ANN)) == ranked
+        assert ranked(home.vault(ANN)) == order
         assert said(home.vault(BEN)) == others
         # What was replaced is a backup too.
         restore_vaults(home.admin, restored.kept[0], opening(place), owners=[Owner.parse(ANN)], replace=True)

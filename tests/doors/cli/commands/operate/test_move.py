@@ -23,16 +23,33 @@ def test_a_home_moves_to_the_database_of_a_variable_and_back(
     monkeypatch.setenv("MEMORY_URL", postgres.url())
     assert "would move 1 vault to the database" in ok("move", "--to", "${MEMORY_URL}", "--dry-run").out
     moved = ok("move", "--to", "${MEMORY_URL}", "--json").json
-    assert (moved["vaults"], moved["copied"], moved["to"]) == (1, 1, "the database")
+    assert (moved["vaults"], moved["copied"], moved["catalog"], moved["to"]) == (1, 1, True, "the database")
     assert "${MEMORY_URL}" in _settings()
     assert postgres.url() not in _settings()
     assert all(Path(kept).exists() for kept in moved["kept"])
     assert "tea is drunk with milk" in ok("recall", "tea").out
     back = ok("move", "--to", "files")
-    assert "1 vault moved to files" in back.out
-    assert "still in the database" in back.err
+    assert "1 vault moved to files, 1 copied now, and the catalog" in back.out
+    assert "rows of the catalog are still in the database" in back.err
     assert "MEMORY_URL" not in _settings()
     assert "tea is drunk with milk" in ok("recall", "tea").out
+
+
+def test_the_vault_of_one_person_moves_alone(home: None, postgres: PostgresDatabase) -> None:
+    ok("users", "add", "alice")
+    ok("users", "add", "ben")
+    ok("remember", "tea is drunk with milk", "--user", "alice")
+    ok("remember", "coffee is drunk black", "--user", "ben")
+    moved = ok("move", "--to", postgres.url(), "--owner", "user:alice", "--json").json
+    assert (moved["vaults"], moved["copied"], moved["catalog"]) == (1, 1, False)
+    assert postgres.name in ok("status", "--user", "alice").out
+    assert "tea is drunk with milk" in ok("recall", "tea", "--user", "alice").out
+    assert "coffee is drunk black" in ok("recall", "coffee", "--user", "ben").out
+    assert "there is no vault of 'user:nobody'" in refused("move", "--to", "files", "--owner", "nobody")
+    assert "is in a database already" in refused("move", "--to", postgres.url(), "--user", "alice")
+    assert "1 vault moved to files, 1 copied now" in ok("move", "--to", "files", "--user", "alice").out
+    assert "url" not in _settings()
+    assert "tea is drunk with milk" in ok("recall", "tea", "--user", "alice").out
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`recollectum move`: moves all vaults of the home between files and a PostgreSQL database."""
+"""`recollectum move`: moves vaults, or all of them and the catalog, between files and a PostgreSQL database."""
 
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +8,7 @@ import typer
 from recollectum.domain.errors import KeyProblem
 from recollectum.domain.ids import system_clock
 from recollectum.doors.cli.terminal.errors import Misuse
-from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.flags import Run, command, parse_owner
 from recollectum.doors.cli.terminal.output import answer, note, plural, step_progress
 from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
 from recollectum.doors.cli.terminal.sanitise import visible
@@ -37,15 +37,20 @@ def move(
         str | None,
         typer.Option("--to", metavar="WHERE", help="The address of a database, or `files`. ${NAME} is a variable."),
     ] = None,
+    owner: Annotated[
+        list[str] | None, typer.Option("--owner", metavar="NAME", help="Only this vault; may be repeated.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, and copy nothing.")] = False,
 ) -> None:
-    """Move all vaults between files and a PostgreSQL database; other programs must be stopped.
+    """Move vaults between files and a PostgreSQL database while programs use them.
 
-    The previous place stays whole until every copy is equal. An interrupted move is continued by the same command.
+    Without --owner or --user all vaults are moved, and last the catalog, for which other programs must be stopped. An
+    interrupted move is continued by the same command.
     """
     home = home_of(run)
     check_made(home)
-    wanted = _wanted(run, to)
+    named = tuple(parse_owner(name) for name in owner or ()) or ((parse_owner(run.user),) if run.user else None)
+    wanted = changed(_wanted(run, to), owners=named)
     try:
         done = _moved(run, wanted, dry_run=dry_run)
     except KeyProblem:
@@ -92,17 +97,27 @@ def _moved(run: Run, wanted: "Move", *, dry_run: bool) -> "MoveResult":
 def _tell(run: Run, wanted: "Move", done: "MoveResult", *, dry_run: bool) -> None:
     where = "the database" if wanted.url else "files"
     count = plural(done.vaults, "vault")
-    document = {"to": where, "dry_run": dry_run, "vaults": done.vaults, "copied": done.copied, "kept": done.kept}
+    document = {
+        "to": where,
+        "dry_run": dry_run,
+        "vaults": done.vaults,
+        "copied": done.copied,
+        "catalog": done.catalog,
+        "kept": done.kept,
+    }
     if dry_run:
         answer(run, document, [f"would move {count} to {where}, {done.copied} of them still to be copied"])
         return
-    answer(run, document, [f"{count} moved to {where}, {done.copied} copied now"])
+    catalog = ", and the catalog" if done.catalog else ""
+    answer(run, document, [f"{count} moved to {where}, {done.copied} copied now{catalog}"])
     if done.kept:
         note(
             visible(f"the previous files are kept in {done.kept[0].parent}; delete aside-* when you need them no more")
         )
-    elif not wanted.url:
-        note("the rows are still in the database; drop it when you need them no more")
+    if done.catalog and not wanted.url:
+        note("the rows of the catalog are still in the database; drop it when you need it no more")
+    if not done.catalog:
+        return
     found = settings_of(run)
     if found.settings.storage.url != wanted.url:
         origin = found.origins["storage.url"]

@@ -6,9 +6,11 @@ remaining steps can be repeated.
 """
 
 import shutil
+import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
+from datetime import timedelta
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
@@ -29,7 +31,7 @@ from recollectum.storage.copying.database_file import table_list
 from recollectum.storage.engine import CATALOG, VAULT, Progress
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.opening import engine_of, routed_engine, set_files_aside
-from recollectum.storage.places.vault_move import VaultMove, side_of
+from recollectum.storage.places.vault_move import PATIENCE, VaultMove, side_of
 from recollectum.storage.tables.catalog import vaults
 from recollectum.storage.tables.catalog.vaults import StoragePlace, VaultEntry
 
@@ -198,19 +200,25 @@ class _Journey:
         if moving and self.beside is StoragePlace.FILES and self._move.url:
             self._announce()
         means = self._means()
-        kept = [means.clear(entry, self._key(entry)) for entry in self._left(entries, moving)]
+        kept: list[Path | None] = []
         for entry in moving:
             # Of a purge that runs now, the old file would keep what it has not erased yet.
             with Lock(self._move.home.locks / f"purge-{entry.id}.lock", clock=self._move.clock):
                 kept.append(means.run(entry, self._key(entry), progress).kept)
+        # Those that were in use: their programs have had time to notice.
+        end = time.monotonic() + PATIENCE.total_seconds()
+        for entry in self._left(entries):
+            left = timedelta(seconds=max(0.0, end - time.monotonic()))
+            kept.append(means.clear(entry, self._key(entry), left))
         return MoveResult(vaults=len(entries), copied=len(moving), kept=tuple(filter(None, kept)))
 
-    def _left(self, entries: Sequence[VaultEntry], moving: Sequence[VaultEntry]) -> list[VaultEntry]:
-        """Return the vaults of which there may be something in the old place, though they are in the new one."""
+    def _left(self, entries: Sequence[VaultEntry]) -> list[VaultEntry]:
+        """Return the vaults that are in the new place, and of which something is left in the old one."""
         if not self._engine.places.is_split():
             return []
-        there = set(self._engine.places.at(self._move.target.other).vault_ids()) - {entry.id for entry in moving}
-        return [entry for entry in entries if entry.id in there]
+        there = set(self._engine.places.at(self._move.target.other).vault_ids())
+        elsewhere = self._elsewhere(entries)
+        return [entry for entry in entries if entry.id in there and entry not in elsewhere]
 
     def _key(self, entry: VaultEntry) -> bytes | None:
         return self._keys.key(entry.id) if entry.encrypted else None
@@ -267,7 +275,7 @@ class _Journey:
         if self.beside is StoragePlace.FILES and not self._catalog.read(vaults.places):
             # Nobody noted that all vaults are beside the catalog again.
             return True
-        return bool(self._left(entries, ()))
+        return bool(self._left(entries))
 
     def _check_database(self) -> None:
         """Refuse a database that has vaults of another home."""

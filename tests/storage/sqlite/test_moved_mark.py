@@ -1,5 +1,6 @@
 """A vault file that was moved to a database is refused to everybody, whoever had it open."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_who_has_the_file_open_reads_and_writes_nothing_more(home: Home, key: by
     assert moves.is_moved(_VAULT, key)
     for database in (mover, other):
         database.close()
-    kept = moves.clear(_VAULT, key, system_clock())
+    kept = moves.clear(_VAULT, key, system_clock(), timedelta(0))
     assert kept is not None
     assert (kept / f"{_VAULT}.db").exists()
     assert not moves.is_moved(_VAULT, key)

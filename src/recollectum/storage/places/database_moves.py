@@ -1,7 +1,7 @@
 """Makes the vaults of a database one side of a move: marks them, deletes their rows, and keeps their numbers."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from recollectum.storage.copying.row_copier import CopiedTable
@@ -29,7 +29,7 @@ class DatabaseMoves:
             catalog.close()
         return vault is not None and vault < 0
 
-    def clear(self, vault_id: str, key: bytes | None, now: datetime) -> Path | None:  # noqa: ARG002
+    def clear(self, vault_id: str, key: bytes | None, now: datetime, patience: timedelta) -> Path | None:  # noqa: ARG002
         """Delete the rows of a vault; programs that have it open are told by their next transaction."""
         self._engine.destroy_vault(vault_id)
         return None

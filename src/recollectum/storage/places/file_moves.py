@@ -16,8 +16,6 @@ from recollectum.storage.sqlite.failures import translated
 from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.moved_mark import MARK, is_marked
 
-#: How long the programs that had a vault open are given to notice that it was moved.
-_PATIENCE = timedelta(seconds=5)
 _PAUSE_SECONDS = 0.05
 
 
@@ -47,7 +45,7 @@ class FileMoves:
         finally:
             connection.close()
 
-    def clear(self, vault_id: str, key: bytes | None, now: datetime) -> Path | None:
+    def clear(self, vault_id: str, key: bytes | None, now: datetime, patience: timedelta) -> Path | None:
         """Set the file of a moved vault aside, once no program has it open; return its new path.
 
         SQLite removes the log of a file by its name: a program that closes the old file later would remove the log of
@@ -56,7 +54,7 @@ class FileMoves:
         path = self._files.vault(vault_id)
         if not files.is_there(path):
             return None
-        deadline = time.monotonic() + _PATIENCE.total_seconds()
+        deadline = time.monotonic() + patience.total_seconds()
         while not self._is_unused(path, key):
             if time.monotonic() >= deadline:
                 raise Busy(f"another program still has {path} open; it closes the file when it next uses the vault")

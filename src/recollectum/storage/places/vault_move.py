@@ -12,7 +12,7 @@ holds the vault, whether or not the catalog was told.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
@@ -36,6 +36,8 @@ from recollectum.storage.tables.catalog.vaults import StoragePlace, VaultEntry
 #: How often the difference is copied while others write, and how few rows of it are left for the lock.
 _ROUNDS = 4
 _FEW = 200
+#: How long the programs that had a vault open are given to notice that it was moved.
+PATIENCE = timedelta(seconds=5)
 #: Nothing that another way of copying would cure.
 _NOT_ROWS = (Busy, Unreachable, Undecided, DiskFull, ReadOnly, Moved)
 
@@ -51,8 +53,11 @@ class Moves(Protocol):
         """Return whether a vault was moved away and is still there."""
         ...
 
-    def clear(self, vault_id: str, key: bytes | None, now: datetime) -> Path | None:
-        """Delete or set aside what is there of a vault; return where it is kept."""
+    def clear(self, vault_id: str, key: bytes | None, now: datetime, patience: timedelta) -> Path | None:
+        """Delete or set aside what is there of a vault; return where it is kept.
+
+        A file that another program has open for longer than `patience` is `Busy`.
+        """
         ...
 
     def last_numbers(self, tx: Tx) -> dict[str, int]:
@@ -123,16 +128,16 @@ class VaultMove:
             target.close()
         return self._finish(entry, key, MovedVault(copied=True, late_rows=late, kept=None))
 
-    def clear(self, entry: VaultEntry, key: bytes | None) -> Path | None:
+    def clear(self, entry: VaultEntry, key: bytes | None, patience: timedelta) -> Path | None:
         """Clear away what a move left in the old place of a vault, which is in the new one; return where it is kept."""
         # A program that has the old file open and does nothing keeps it there; the next move clears it away.
         with suppress(Busy):
-            return self.source.moves.clear(entry.id, key, self.clock())
+            return self.source.moves.clear(entry.id, key, self.clock(), patience)
         return None
 
     def _finish(self, entry: VaultEntry, key: bytes | None, done: MovedVault) -> MovedVault:
         record_place(self.catalog, entry.id, self.target.place, self.beside)
-        return done._replace(kept=self.clear(entry, key))
+        return done._replace(kept=self.clear(entry, key, timedelta(0)))
 
     def _opened_copy(self, entry: VaultEntry, key: bytes | None) -> Database:
         """Open the copy that a killed move left, or a new one."""
@@ -140,7 +145,7 @@ class VaultMove:
         if not moves.is_moved(entry.id, key) and engine.place_of(entry.id):
             with suppress(StorageError):
                 return engine.open_vault(entry.id, entry.owner, key)
-        moves.clear(entry.id, key, self.clock())
+        moves.clear(entry.id, key, self.clock(), PATIENCE)
         engine.create_vault(entry.id, entry.owner, key, {})
         return engine.open_vault(entry.id, entry.owner, key)
 

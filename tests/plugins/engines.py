@@ -41,6 +41,10 @@ BOTH = (
     "tests/vault/retention/",
     "tests/vault/review/",
     "tests/vault/sessions/",
+    "tests/vault/test_learnings.py",
+    "tests/vault/test_renewals.py",
+    "tests/vault/test_session_cache.py",
+    "tests/vault/test_sources.py",
     "tests/vault/transcripts/",
     "tests/vault/undo/",
 )
@@ -67,6 +71,9 @@ FILES_ALONE = {
     "test_a_vault_from_before_keeps_its_memories_after_the_upgrade": "a file of an earlier version",
     "tests/vault/sessions/test_echoes.py::test_the_messages_are_read_in_steps_that_tell_how_far_they_are": _TRACED,
     "tests/vault/sessions/test_sessions.py::test_agents_apart_share_nothing": "counts the files of the vaults",
+    "tests/vault/test_learnings.py::test_several_programs_sync_one_file": _PROGRAM,
+    "tests/vault/test_session_cache.py::test_a_change_of_another_process_is_seen_at_once": _PROGRAM,
+    "tests/vault/test_session_cache.py::test_a_list_is_read_once_while_nothing_changes": _TRACED,
     "tests/vault/transcripts/test_transcript_sync_kills.py::"
     "test_each_message_is_there_once_whenever_the_reader_is_killed": _PROGRAM,
     "tests/vault/undo/test_undo_laws.py::"

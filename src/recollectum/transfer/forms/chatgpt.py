@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import BinaryIO
 
-from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json, Message, Role
 from recollectum.transfer.foreign_json import as_object
 from recollectum.transfer.forms.building import EPOCH, Talk, optional_moment, role_of, text_field, text_or_none
-from recollectum.transfer.forms.json_files import list_elements
-from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, OmittedPart, Progress
+from recollectum.transfer.forms.json_files import read_conversations
+from recollectum.vault.files.foreign_sources import ForeignItem, OmittedPart, Progress
 
 AGENT = "chatgpt"
 NAME = "ChatGPT export"
@@ -24,14 +23,7 @@ def is_conversation(value: Mapping[str, Json]) -> bool:
 
 def read(file: BinaryIO, progress: Progress) -> Iterator[ForeignItem]:
     """Yield the conversations of a list."""
-    for number, value in enumerate(list_elements(file, progress), start=1):
-        if isinstance(value, DamagedPart):
-            yield value
-            continue
-        try:
-            yield from _conversation(as_object(value, "it"))
-        except InvalidInput as error:
-            yield DamagedPart(f"conversation {number}", str(error))
+    yield from read_conversations(file, progress, _conversation)
 
 
 def _conversation(value: Mapping[str, Json]) -> Iterator[ForeignItem]:

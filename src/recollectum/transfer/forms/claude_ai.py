@@ -17,7 +17,7 @@ from recollectum.transfer.forms.building import (
     text_or_none,
     texts_of,
 )
-from recollectum.transfer.forms.json_files import list_elements
+from recollectum.transfer.forms.json_files import read_conversations
 from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, OmittedPart, Progress
 
 AGENT = "claude-ai"
@@ -31,14 +31,7 @@ def is_conversation(value: Mapping[str, Json]) -> bool:
 
 def read(file: BinaryIO, progress: Progress) -> Iterator[ForeignItem]:
     """Yield the conversations of a list."""
-    for number, value in enumerate(list_elements(file, progress), start=1):
-        if isinstance(value, DamagedPart):
-            yield value
-            continue
-        try:
-            yield from _conversation(as_object(value, "it"))
-        except InvalidInput as error:
-            yield DamagedPart(f"conversation {number}", str(error))
+    yield from read_conversations(file, progress, _conversation)
 
 
 def _conversation(value: Mapping[str, Json]) -> Iterator[ForeignItem]:

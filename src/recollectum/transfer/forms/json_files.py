@@ -2,14 +2,14 @@
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO, cast
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json
 from recollectum.text.cleaning import clean_json
 from recollectum.transfer.foreign_json import as_object, parse
-from recollectum.vault.files.foreign_sources import DamagedPart, Progress
+from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, Progress
 
 #: The longest element of a list, in characters.
 MAX_ELEMENT = 16 * 2**20
@@ -45,6 +45,20 @@ def list_elements(file: BinaryIO, progress: Progress) -> Iterator[Json | Damaged
             yield _cleaned(found[0], number)
     except InvalidInput as error:
         yield DamagedPart(f"element {number + 1}", str(error))
+
+
+def read_conversations(
+    file: BinaryIO, progress: Progress, read_one: Callable[[Mapping[str, Json]], Iterator[ForeignItem]]
+) -> Iterator[ForeignItem]:
+    """Yield what is in the conversations of a list; one that cannot be read affects only itself."""
+    for number, value in enumerate(list_elements(file, progress), start=1):
+        if isinstance(value, DamagedPart):
+            yield value
+            continue
+        try:
+            yield from read_one(as_object(value, "it"))
+        except InvalidInput as error:
+            yield DamagedPart(f"conversation {number}", str(error))
 
 
 def _cleaned(value: Json, number: int) -> Json | DamagedPart:

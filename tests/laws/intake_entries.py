@@ -217,6 +217,7 @@ WITHOUT_TEXT: dict[str, str] = {
 _BY_ID = "it names a thing that is there, and brings no text"
 #: Paths through a door that write, and why no text of theirs needs an entry.
 PATHS_WITHOUT_TEXT: dict[str, str] = {
+    "CLI daemon hosts take": "it names who keeps the files, and brings no text",
     **dict.fromkeys(
         (
             *("HTTP PUT /v1/memories/{memory_id}/state", "HTTP POST /memory/{memory_id}/archive"),

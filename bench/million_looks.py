@@ -122,6 +122,7 @@ def _upkeep(count: int) -> Iterator[Look]:
     yield Look("notes.list", "", lambda v: v.admin.notes.list())
     yield Look("globalnotesfile.read", "", lambda v: v.admin.global_notes.read())
     yield Look("transcripts.list", "", lambda v: v.admin.transcripts.list())
+    yield Look("filehosts.find_other", "", lambda v: v.admin.file_hosts.find_other())
     yield Look("purge.list_receipts", "", lambda v: v.privacy.purge.list_receipts())
     yield Look("lifecycle.preview", "", lambda v: v.admin.lifecycle.preview())
     yield from whole(count)

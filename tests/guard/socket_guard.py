@@ -16,6 +16,9 @@ LOOPBACK = "SOCKET_GUARD_LOOPBACK"
 _LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"})
 _USES = frozenset({"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"})
 
+#: urllib3, which agent frameworks bring, looks for IPv6 when it is imported: it binds ::1, and goes on when refused.
+_PROBE = "_has_ipv6"
+
 
 class SocketRefused(RuntimeError):
     """A test, or a program it started, tried to use the network."""
@@ -62,21 +65,22 @@ def _unix() -> object:
     return getattr(sys.modules.get("_socket"), "AF_UNIX", None)
 
 
-def _place() -> str:
+def _caller() -> "traceback.FrameSummary | None":
     """The call that asked, without the guard and the standard library's own socket module."""
     frames = [
         frame
         for frame in traceback.extract_stack()
         if Path(frame.filename) != Path(__file__) and Path(frame.filename).name != "socket.py"
     ]
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an interpreter without frames"
+    return frames[-1] if frames else None
 
 
 def _guard(event: str, args: tuple[object, ...]) -> None:
     if not event.startswith("socket.") or not _refused(event, args):
         return
-    line = f"{event} at {_place()}"
-    if record := os.environ.get(RECORD):
+    caller = _caller()
+    line = f"{event} at {f'{caller.filename}:{caller.lineno}' if caller else 'an interpreter without frames'}"
+    if (record := os.environ.get(RECORD)) and not (caller and caller.name == _PROBE):
         # Raising is not enough: the program may catch it.
         descriptor = os.open(record, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.write(descriptor, f"{line}\n".encode())

@@ -52,6 +52,18 @@ def test_a_socket_in_a_child_is_recorded_even_when_the_child_hides_it(record: Pa
     assert len(record.read_text().splitlines()) >= 1
 
 
+@pytest.mark.parametrize(
+    ("line", "is_recorded"),
+    [("import urllib3", False), ("import urllib3; urllib3.request('GET', 'http://127.0.0.1:9', retries=False)", True)],
+)
+def test_the_look_for_ipv6_of_a_library_is_refused_and_not_held_against_it(
+    record: Path, line: str, *, is_recorded: bool
+) -> None:
+    program = f"try:\n    {line}\nexcept Exception:\n    pass\n"
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert record.exists() is is_recorded
+
+
 def test_a_local_socket_pair_is_allowed(record: Path) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:

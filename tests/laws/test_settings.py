@@ -25,6 +25,7 @@ names = st.text("abcxyzäßé日-_ ", min_size=1, max_size=8).map(lambda name: n
 #: Texts that have a form of their own.
 _FORMS = {
     "server.host": ["127.0.0.1", "::1", "0.0.0.0"],
+    "server.origins": ["", "https://app.example", "https://app.example, http://localhost:5173"],
     "lifecycle.agents": ["", "coder=30", "coder=30, scratch=7/0/1"],
     "recall.floor": ["auto", "0", "0.25", "1"],
     "storage.url": ["", "postgresql://service:secret@db.example:5432/memory"],

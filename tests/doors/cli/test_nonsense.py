@@ -38,7 +38,7 @@ MEANT = frozenset(
         *("learnings list --before", *(f"learnings {verb} --agent" for verb in ("list", "sync", "path"))),
         *("review list --before", "credentials status --user", "credentials accounts NAME"),
         *("chat --agent", "chat --channel", "chat --once", "chat --home"),
-        *("settings set VALUE", "backup --to"),
+        *("settings set VALUE", "backup --to", "export PATH"),
         *("memories list --before", "sessions list --before", "sessions list --key", "sessions export --output"),
         *(f"sessions add {place}" for place in ("[ID] ROLE TEXT", "--channel", "--agent", "--group", "--topic")),
         *("sessions add --hook", "sessions add --native-id", "users add NAME", "users tenants set NAME"),

@@ -145,7 +145,8 @@ def test_what_a_killed_daemon_was_reading_another_one_reads_once(world: World) -
         first.end(signal.SIGKILL)
     assert sorted(set(world.facts())) == [0, 1]
     with world.server("two", _SHORT) as second:
-        until(world.is_done)
+        # The lease of the third conversation may run out after the first round in its vault.
+        until(lambda: world.is_done() and world.facts() == [1] * PEOPLE)
         assert second.end(signal.SIGTERM).count("asked") == PEOPLE - 2
     assert world.facts() == [1] * PEOPLE
 

@@ -23,6 +23,8 @@ ONLY_SQLITE = {
     "search_idx": "a part of FTS5",
     "sqlite_sequence": "the highest numbers ever used",
 }
+#: Which programs may go on beside a step: those of a file are upgraded with it.
+ONLY_LEDGER = ("migrations", "oldest")
 ONLY_POSTGRES = {
     CATALOG: {
         "catalog_writes": "a COMMIT in a file is always answered",
@@ -138,7 +140,7 @@ def _on_postgres(database: PostgresDatabase, family: str) -> tuple[Columns, Keys
         columns: Columns = {
             (table, name): Column(kind, required)
             for table, name, kind, required, *_ in connection.execute(_COLUMNS, (schema,))
-            if table not in only and not (in_vault and name == "vault")
+            if table not in only and not (in_vault and name == "vault") and (table, name) != ONLY_LEDGER
         }
         keys: Keys = {
             (table, tuple(names[1:] if in_vault else names), kind + (act if kind == "f" else ""), target or "")

@@ -31,6 +31,8 @@ from recollectum.vault.purge.environment import find_vault_digest
 FileProgress = Callable[[int], None]
 #: Bytes of a file that are written at once.
 _BLOCK = 65536
+#: What the name of a folder does without.
+_OTHER = re.compile("[^a-z0-9]+")
 _README = """# A bundle of Recollectum
 
 This folder holds everything that was remembered for the people in `manifest.json`, and can be read without Recollectum.
@@ -168,4 +170,4 @@ def _blocks(lines: Iterator[str]) -> Iterator[bytes]:
 
 
 def _slug(owner: Owner) -> str:
-    return re.sub("[^a-z0-9]+", "-", str(owner).lower()).strip("-")[:40] or "vault"
+    return _OTHER.sub("-", str(owner).lower()).strip("-")[:40] or "vault"

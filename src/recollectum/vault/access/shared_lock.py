@@ -1,6 +1,7 @@
 """Holds a lock that all hosts of a database see: a file for this host's processes, and a lease in the catalog.
 
-A host that dies holds it no longer than the lease. The time is the database's, because the clocks of hosts differ.
+A host that dies holds it no longer than the lease. The next process of the same host need not wait: it has the lock of
+the file, so the one that took the lease is gone. The time is the database's, because the clocks of hosts differ.
 """
 
 import secrets
@@ -26,14 +27,21 @@ class SharedLock:
     """A lock of this host's processes; with a catalog that other hosts use too, of all of them. Not re-entrant."""
 
     def __init__(
-        self, local: Lock, name: str, catalog: Database | None, clock: Clock, lease: timedelta = LEASE
+        self,
+        local: Lock,
+        name: str,
+        catalog: Database | None,
+        clock: Clock,
+        *,
+        host: str | None = None,
+        lease: timedelta = LEASE,
     ) -> None:
         self._local = local
         self._name = name
         self._catalog = catalog
         self._clock = clock
         self._lease = lease
-        self._token = secrets.token_hex(_TOKEN_BYTES)
+        self._token = host or secrets.token_hex(_TOKEN_BYTES)
         self._held = ExitStack()
 
     def acquire(self) -> None:

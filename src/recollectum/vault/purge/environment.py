@@ -56,7 +56,9 @@ class PurgeEnvironment(NamedTuple):
         """Allow one purge of a vault at a time, across all processes and hosts."""
         name = f"purge-{vault_id}"
         local = Lock(self.home.locks / f"{name}.lock", clock=self.clock)
-        return SharedLock(local, name, self.hosts.catalog if self.hosts else None, self.clock)
+        if self.hosts is None:
+            return SharedLock(local, name, None, self.clock)
+        return SharedLock(local, name, self.hosts.catalog, self.clock, host=self.hosts.here.id)
 
     def salt(self) -> bytes:
         """Return the key of the ledger's digests."""

@@ -10,12 +10,14 @@ from recollectum.storage.postgres.migrate import SCHEMAS, SchemaStep, shipped
 TOPIC = "indexes"
 _MOST_NAME = 63
 _COMMENT = re.compile(r"--[^\n]*")
-_TABLE = re.compile(r"^CREATE TABLE (?P<table>\w+) \(\n(?P<body>.*?)\n\)", re.DOTALL | re.MULTILINE)
+#: The lines of a step: what begins a table, ends it, and makes an index inside.
+_TABLE = re.compile(r"CREATE TABLE (?P<table>\w+) \(")
+_END = ")"
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX (?P<name>\w+) ON", re.MULTILINE)
 _DROPPED = re.compile(r"^DROP INDEX (?:IF EXISTS )?(?P<name>\w+);|^DROP TABLE (?P<table>\w+);", re.MULTILINE)
 _PRIMARY = re.compile(r"\bPRIMARY KEY\b")
-_UNIQUE = re.compile(r"^\s*UNIQUE \((?P<columns>[\w, ]+)\)", re.MULTILINE)
-_UNIQUE_COLUMN = re.compile(r"^\s*(?P<column>\w+) [^\n(]*\bUNIQUE\b", re.MULTILINE)
+_UNIQUE = re.compile(r"UNIQUE \((?P<columns>[\w, ]+)\)")
+_UNIQUE_COLUMN = re.compile(r"(?P<column>\w+) [^(]*\bUNIQUE\b")
 _PRESENT = """
     SELECT n.nspname, t.relname, c.relname, i.indisvalid AND i.indisready
       FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_class AS t ON t.oid = i.indrelid
@@ -35,13 +37,24 @@ def shipped_indexes() -> set[tuple[str, str]]:
 def _made(step: SchemaStep) -> Iterator[str]:
     text = _COMMENT.sub("", step.sql)
     yield from (found["name"] for found in _INDEX.finditer(text))
-    for table in _TABLE.finditer(text):
-        name, body = table["table"], table["body"]
-        if _PRIMARY.search(body):
-            yield f"{name}_pkey"
-        for unique in _UNIQUE.finditer(body):
-            yield "_".join([name, *unique["columns"].split(", "), "key"])[:_MOST_NAME]
-        yield from (f"{name}_{unique['column']}_key" for unique in _UNIQUE_COLUMN.finditer(body))
+    table = ""
+    for line in text.splitlines():
+        if begun := _TABLE.fullmatch(line):
+            table = begun["table"]
+        elif line.startswith(_END):
+            table = ""
+        elif table:
+            yield from _made_by(table, line.strip())
+
+
+def _made_by(table: str, line: str) -> Iterator[str]:
+    """Yield the names of the indexes that a line of a table makes."""
+    if _PRIMARY.search(line):
+        yield f"{table}_pkey"
+    if unique := _UNIQUE.match(line):
+        yield "_".join([table, *unique["columns"].split(", "), "key"])[:_MOST_NAME]
+    elif column := _UNIQUE_COLUMN.match(line):
+        yield f"{table}_{column['column']}_key"
 
 
 def _dropped(step: SchemaStep) -> Iterator[str]:

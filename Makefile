@@ -27,7 +27,7 @@ test: check
 # a fifth of the tests.
 quick: export PYTHONDONTWRITEBYTECODE =
 quick: $(FRAMEWORKS)
-	$(BIN)/python -m pytest -n auto -q -m "not process and not network and not browser and not slow"
+	$(BIN)/python -m pytest -n auto -q --ignore=tests/adapters -m "not process and not network and not browser and not slow"
 
 check: $(FRAMEWORKS)
 	$(BIN)/ruff format --check src tests bench tools packages training examples

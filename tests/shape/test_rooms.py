@@ -21,7 +21,6 @@ APART: dict[str, str] = {
     "src/recollectum/adapters/mem0/filters.py": "what a filter means is mem0's, how memories are kept is ours",
     "src/recollectum/adapters/langgraph/filters.py": "what a filter means is LangGraph's, how items are kept is ours",
     "src/recollectum/distil/rules/standing_requests.py": "what the assistant shall do, not what a person is",
-    "src/recollectum/storage/postgres/operations/index_checks.py": "reads the steps; its neighbours ask the server",
     "src/recollectum/doors/server/listening.py": "needs uvicorn, which a daemon that only does upkeep does not import",
     "src/recollectum/storage/places/database_moves.py": "needs the driver, which is an extra",
     "src/recollectum/storage/places/file_moves.py": "the counterpart of the one for a database",

@@ -1,5 +1,6 @@
 """Keeps the catalog and the vaults of a home in one PostgreSQL database."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -33,6 +34,8 @@ from recollectum.storage.tables.trail import meta as table
 
 T = TypeVar("T")
 _OWNER = "owner"
+#: Seconds in which the server notices that a program has closed its connection, or was killed.
+_LEAVING = 3.0
 _OTHERS = """
     SELECT count(*) FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
@@ -181,10 +184,15 @@ class PostgresEngine:
         if vault_id != CATALOG:
             return True
         connection = self.pool.direct()
+        end = time.monotonic() + _LEAVING
         try:
-            return not connection.execute(_OTHERS, prepare=False).fetchall()[0][0]
+            while connection.execute(_OTHERS, prepare=False).fetchall()[0][0]:
+                if time.monotonic() >= end:
+                    return False
+                time.sleep(_LEAVING / 20)
         finally:
             connection.close()
+        return True
 
     def destroy_vault(self, vault_id: str) -> None:
         """Delete the rows of a vault, if it exists."""

@@ -97,7 +97,11 @@ def _found(postgres: PostgresDatabase, canaries: Canaries, folder: Path) -> dict
     subprocess.run([*command, "-X", "fetch", "-c", "fast"], check=True, capture_output=True)
     found: dict[bytes, list[str]] = {}
     for path in (*_files(Path(server.data), own), *_files(backup, own), Path(server.log)):
-        content = path.read_bytes()
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            # A file of the log that the server has just recycled under another name, or a temporary one.
+            continue
         for one in canaries.wanted():
             if one in content:
                 found.setdefault(one, []).append(str(path))

@@ -5,6 +5,7 @@ transaction of any process sees it.
 """
 
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -21,7 +22,8 @@ class MovedCheck:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: dict[apsw.Connection, int] = {}
+        # Weak, so that a connection that is closed is not kept.
+        self._seen: WeakKeyDictionary[apsw.Connection, int] = WeakKeyDictionary()
 
     def check(self, connection: apsw.Connection) -> None:
         """Raise if the snapshot of this connection is that of a vault that was moved."""

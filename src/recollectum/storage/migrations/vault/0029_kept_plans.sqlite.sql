@@ -1,0 +1,1 @@
+-- Nothing: SQLite keeps the plan of each statement. On PostgreSQL functions that count rows keep theirs too.

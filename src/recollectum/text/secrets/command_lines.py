@@ -44,7 +44,7 @@ class _Program(NamedTuple):
     login: bool = False
 
 
-_PROGRAMS = {
+PROGRAMS = {
     "mysql": _Program("p", spaced=False),
     "mariadb": _Program("p", spaced=False),
     "sshpass": _Program("p"),
@@ -60,7 +60,7 @@ _PROGRAMS = {
     "http": _Program("aA", login=True),
 }
 # Each begins with a letter, so that the regex engine skips all other text at once.
-_NAMES = "|".join(name[0] + r"(?<![\w.-].)" + re.escape(name[1:]) for name in _PROGRAMS)
+_NAMES = "|".join(name[0] + r"(?<![\w.-].)" + re.escape(name[1:]) for name in PROGRAMS)
 
 
 @cache
@@ -75,7 +75,7 @@ def find_in_commands(text: str, small: str) -> Iterator[Span]:
     """Yield the secrets on command lines; `small` is the text in lower case."""
     if "--" in text:
         yield from _find_long(text, small)
-    if " -" in text and [name for name in _PROGRAMS if name in small]:
+    if " -" in text and [name for name in PROGRAMS if name in small]:
         yield from _find_short(text, small)
 
 
@@ -96,7 +96,7 @@ def _find_long(text: str, small: str) -> Iterator[Span]:
 
 def _find_short(text: str, small: str) -> Iterator[Span]:
     options = list(_short().finditer(text))
-    programs = [(found.start(), _PROGRAMS[found[0]]) for found in _program().finditer(small)] if options else []
+    programs = [(found.start(), PROGRAMS[found[0]]) for found in _program().finditer(small)] if options else []
     for found in options if programs else ():
         at = bisect_left(programs, found.start(), key=lambda one: one[0]) - 1
         if at < 0 or not _takes(*programs[at], text, found):

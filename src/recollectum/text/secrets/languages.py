@@ -13,7 +13,7 @@ _NAMES = (
     "passord salasana parola şifre sifre adgangskode kodeord lösenord losenord"
 )
 _LATIN = ("mot de passe", *_NAMES.split())
-_ASCII = tuple(name for name in _LATIN if name.isascii())
+ASCII_NAMES = tuple(name for name in _LATIN if name.isascii())
 _OTHERS = ("пароль", "κωδικός")
 #: The words between the name and the password.
 _IS = (
@@ -61,7 +61,7 @@ _CLOSING = ".,;:?)。"
 def find_told_elsewhere(text: str, small: str, stretches: Stretches) -> Iterator[Span]:
     """Yield the passwords that a sentence tells; `small` is the text in lower case."""
     ascii_only = text.isascii()
-    if [word for word in (_ASCII if ascii_only else (*_LATIN, *_OTHERS)) if word in small]:
+    if [word for word in (ASCII_NAMES if ascii_only else (*_LATIN, *_OTHERS)) if word in small]:
         yield from _find(_spaced(), text, stretches)
     if ascii_only:
         return

@@ -5,23 +5,29 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from recollectum.domain.message import Json
 from recollectum.domain.records import dataclass
-from recollectum.text.secrets.account_numbers import find_account_numbers
+from recollectum.text.secrets.account_numbers import DIGITS, find_account_numbers
 from recollectum.text.secrets.assignments import find_assigned, to_small
-from recollectum.text.secrets.command_lines import find_in_commands
+from recollectum.text.secrets.command_lines import PROGRAMS, find_in_commands
 from recollectum.text.secrets.disguises import find_broken, find_in_base64, find_percent_encoded, line_ends
-from recollectum.text.secrets.languages import find_told_elsewhere
+from recollectum.text.secrets.languages import ASCII_NAMES, find_told_elsewhere
 from recollectum.text.secrets.long_words import find_long_words
 from recollectum.text.secrets.recovery_codes import find_recovery_codes
 from recollectum.text.secrets.span import Span
 from recollectum.text.secrets.tokens import find_tokens, hinted_kinds
 from recollectum.text.secrets.told import find_told, find_told_keys
 from recollectum.text.secrets.values import Stretches
+from recollectum.text.secrets.wallets import HINTS as WALLET_HINTS
 from recollectum.text.secrets.wallets import find_wallet_keys
 
 #: How often the rest of a stretch is searched again after a secret in it was found.
 _ROUNDS = 50
 #: The length of the shortest secret: a name of three letters, a sign and a value of four.
 _SHORTEST = 8
+#: Words of headers, key files and seed phrases, whose secrets may be short words.
+_TELLING = ("authorization", "private-lines:", *WALLET_HINTS)
+#: Names of secrets besides those with `pass` and `pw`; a PIN has four digits in a row.
+_NAMES = ("secret", "token", "key", "credential", *(name for name in ASCII_NAMES if "pass" not in name))
+_SIGN = re.compile("[0-9!@#$%^&*+=~?]")
 _PLACEHOLDER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]")
 
 
@@ -101,8 +107,33 @@ def _once(text: str, start: int, end: int) -> list[Secret]:
 def _spans(text: str) -> Iterator[Span]:
     """Yield the spans of all searches; they may overlap."""
     lowered = text.lower()
-    small = to_small(text, lowered)
     words = find_long_words(text)
+    # Most text passes here: nothing in it can be a secret.
+    if words or not text.isascii() or may_tell(text, lowered):
+        yield from _found_by_all(text, lowered, words)
+
+
+def may_tell(text: str, small: str) -> bool:
+    """Return whether any search may find a secret in ASCII text without long words; False is certain.
+
+    Each line names what a search needs at least. Formats that are not named have sixteen characters in a row, and so
+    have a long word. `small` is the text in lower case.
+    """
+    if "--" in text or ("://" in text and "@" in text) or [hint for hint in _TELLING if hint in small]:
+        return True
+    if " -" in text and [name for name in PROGRAMS if name in small]:
+        return True
+    password = "pass" in small or "pw" in small
+    if not _SIGN.search(text):
+        # A password or key has a digit or a sign, unless it is quoted.
+        return password and ('"' in text or "'" in text or "`" in text)
+    if password or "%" in text or DIGITS.search(text):
+        return True
+    return bool([name for name in _NAMES if name in small])
+
+
+def _found_by_all(text: str, lowered: str, words: list[tuple[int, int]]) -> Iterator[Span]:
+    small = to_small(text, lowered)
     kinds = hinted_kinds(text, lowered, [*(text[low:high] for low, high in words), *(line_ends(text) if words else ())])
     yield from find_tokens(text, kinds)
     yield from find_recovery_codes(text)

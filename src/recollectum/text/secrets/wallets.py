@@ -22,7 +22,7 @@ def _phrase() -> re.Pattern[str]:
     )
 
 
-_HINTS = ("mnemonic", "phrase", "seed", "recovery word", "backup word")
+HINTS = ("mnemonic", "phrase", "seed", "recovery word", "backup word")
 #: Words of sentences that are in no list of seed words.
 _PROSE_WORDS = (
     "and are but for from has have her his how into its not our the them they was were what when where which who "
@@ -41,7 +41,7 @@ _REACH = 80
 
 def find_wallet_keys(text: str, small: str, words: list[tuple[int, int]]) -> Iterator[Span]:
     """Yield the seed phrases and keys of wallets; `words` are the long words of the text."""
-    if [hint for hint in _HINTS if hint in small]:
+    if [hint for hint in HINTS if hint in small]:
         for found in _phrase().finditer(small):
             if _PROSE.isdisjoint(found["secret"].replace(",", " ").split()):
                 yield (*found.span("secret"), _RANK, "seed-phrase")

@@ -1,17 +1,22 @@
 """Records what the engine sends to PostgreSQL, and sends it again with psycopg alone, as a floor to compare with."""
 
+import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
 import psycopg
-from psycopg import RawCursor
+from psycopg import RawCursor, pq
 
+from recollectum.storage.port import Params
 from recollectum.storage.postgres import database
 from recollectum.storage.postgres.connections import pool
 from recollectum.storage.postgres.connections.connection import Connected, configure, send
+from recollectum.storage.postgres.connections.sending import Encoded, StatementSender
+from recollectum.storage.postgres.row_arrays import Array, RowsStatement
 from recollectum.storage.postgres.sealing import PlainValues
+from recollectum.storage.postgres.statements import Statement
 
 #: A frame of a transaction, or a statement with its parameters.
 Sent = tuple[bytes, Sequence[Any] | None]
@@ -20,18 +25,30 @@ Sent = tuple[bytes, Sequence[Any] | None]
 def recorded(work: Callable[[], object]) -> list[Sent]:
     """Return what the work sends, in the order of each connection; a background thread has its own."""
     seen: dict[int, list[Sent]] = {}
-    execute, frame = RawCursor.execute, send
+    # The values before they are encoded: psycopg encodes them again when they are sent bare.
+    encoded, batches, run, frame = Statement.encoded, RowsStatement.batches, StatementSender.run, send
+    given = threading.local()
 
-    def note_statement(cursor: Any, query: bytes, params: Sequence[Any], **options: Any) -> object:  # noqa: ANN401
-        seen.setdefault(id(cursor.connection), []).append((query, params))
-        return execute(cursor, query, params, **options)
+    def note_values(statement: Statement, params: Params, sealing: PlainValues) -> list[bytes | None] | None:
+        given.values = statement.values(params, sealing)
+        return encoded(statement, params, sealing)
+
+    def note_columns(statement: RowsStatement, rows: Sequence[Params], sealing: PlainValues) -> Generator[list[Array]]:
+        for given.values in batches(statement, rows, sealing):
+            yield given.values
+
+    def note_statement(sender: StatementSender, connection: Connected, sql: bytes, values: Encoded) -> pq.abc.PGresult:
+        seen.setdefault(id(connection), []).append((sql, given.values))
+        return run(sender, connection, sql, values)
 
     def note_frame(connection: Connected, sql: bytes) -> object:
         seen.setdefault(id(connection), []).append((sql, None))
         return frame(connection, sql)
 
     with (
-        mock.patch.object(RawCursor, "execute", note_statement),
+        mock.patch.object(Statement, "encoded", note_values),
+        mock.patch.object(RowsStatement, "batches", note_columns),
+        mock.patch.object(StatementSender, "run", note_statement),
         mock.patch.object(pool, "send", note_frame),
         mock.patch.object(database, "send", note_frame),
     ):

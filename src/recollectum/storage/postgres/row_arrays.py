@@ -126,6 +126,11 @@ class RowsStatement:
         return self.arrays[place](values)
 
 
+def to_bytes_array(values: Sequence[bytes]) -> bytes:
+    """Return a list of bytes as the server reads it."""
+    return _Bytes(values).data
+
+
 def array_of(type_: int) -> type[Array]:
     """Return how a column of this type is sent."""
     found = _ARRAYS.get(type_)

@@ -5,6 +5,7 @@ itself: the schema says which columns are which.
 """
 
 import json
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -15,10 +16,10 @@ from psycopg.types.numeric import Int4
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params, Row, Value
 from recollectum.storage.postgres.dialect import PostgresSql, to_postgres, to_postgres_rows
-from recollectum.storage.postgres.row_arrays import RowsStatement, array_of
+from recollectum.storage.postgres.row_arrays import RowsStatement, array_of, to_bytes_array
 from recollectum.storage.postgres.sealing import PlainValues
 
-_INT8, _INT2, _INT4, _FLOAT8, _BYTES, _LIST_OF_BYTES = 20, 21, 23, 701, 17, 1001
+_INT8, _INT2, _INT4, _TEXT, _FLOAT8, _BYTES, _LIST_OF_BYTES = 20, 21, 23, 25, 701, 17, 1001
 #: The types that a schema adds have higher numbers; ours add one, `sealed`.
 _LAST_BUILT_IN = 16383
 Convert = Callable[[Any, PlainValues], Any]
@@ -30,6 +31,16 @@ _CONVERTED: dict[int, Convert] = {
     _BYTES: lambda value, sealing: sealing.seal_equal(value),
     _LIST_OF_BYTES: lambda value, sealing: [sealing.seal_equal(one) for one in json.loads(value)],
 }
+_DOUBLE = struct.Struct(">d")
+#: Encodes a value as the server reads it, encrypted where its column is.
+Encode = Callable[[Any, PlainValues], bytes]
+_ENCODED: dict[int, Encode] = {
+    _INT8: lambda value, _: int(value).to_bytes(8, "big", signed=True),
+    _TEXT: lambda value, _: value.encode(),
+    _FLOAT8: lambda value, _: _DOUBLE.pack(value),
+    _BYTES: lambda value, sealing: sealing.seal_equal(value),
+    _LIST_OF_BYTES: lambda value, sealing: to_bytes_array([sealing.seal_equal(one) for one in json.loads(value)]),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +50,21 @@ class Statement:
     sent: bytes
     names: tuple[str, ...]
     converts: tuple[Convert | None, ...]
+    #: Encode the parameters; None where one has a type that only psycopg encodes.
+    encodes: tuple[Encode, ...] | None
     #: The places of the results that were sealed.
     sealed: tuple[int, ...]
+
+    def encoded(self, params: Params, sealing: PlainValues) -> list[bytes | None] | None:
+        """Return the values of the parameters as the server reads them; None where psycopg has to encode them."""
+        if self.encodes is None:
+            return None
+        pairs = zip(self.names, self.encodes, strict=True)
+        try:
+            return [None if (value := params[name]) is None else encode(value, sealing) for name, encode in pairs]
+        except AttributeError:
+            # A number where the server takes a text: psycopg says what it is.
+            return None
 
     def values(self, params: Params, sealing: PlainValues) -> list[Value]:
         """Return the values of the parameters as they are sent, in the order of their numbers."""
@@ -99,12 +123,19 @@ class Statements:
             translated.text.encode(),
             translated.names,
             tuple(_convert(one) for one in types),
+            _encoders(types),
             tuple(place for place, one in enumerate(results) if one == _BYTES),
         )
 
 
 def _convert(type_: int) -> Convert | None:
     return _seal if type_ > _LAST_BUILT_IN else _CONVERTED.get(type_)
+
+
+def _encoders(types: Sequence[int]) -> tuple[Encode, ...] | None:
+    found = [_seal if one > _LAST_BUILT_IN else _ENCODED.get(one) for one in types]
+    known = tuple(one for one in found if one is not None)
+    return known if len(known) == len(found) else None
 
 
 def _seal(value: str | bytes, sealing: PlainValues) -> bytes:

@@ -5,10 +5,12 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from psycopg import Cursor, RawCursor
+from psycopg import Cursor, RawCursor, pq
 
+from recollectum.domain.errors import StorageError
 from recollectum.storage.port import Params, Row, StandIns, TextIndex
 from recollectum.storage.postgres.connections.connection import Connected
+from recollectum.storage.postgres.connections.sending import RowReader, sender_of
 from recollectum.storage.postgres.sealing import PlainValues
 from recollectum.storage.postgres.statements import Statement, Statements
 from recollectum.storage.tables.parameters import check_params
@@ -79,7 +81,8 @@ class PostgresTx:
         self, connection: Connected, context: TransactionContext, start: TransactionStart, *, writes: bool
     ) -> None:
         self._connection = connection
-        self._cursor = RawCursor(connection)
+        self._sender = sender_of(connection)
+        self._reader = RowReader(connection)
         self._context = context
         self._changes = start.changes
         self._now = start.now
@@ -104,12 +107,14 @@ class PostgresTx:
 
     def rows(self, sql: str, params: Params) -> list[Row]:
         """Run a statement, and return its rows."""
-        statement, rows = self._execute(sql, params)
-        return statement.unsealed(rows.fetchall(), self._context.sealing) if statement.sealed else rows.fetchall()
+        statement, answer = self._execute(sql, params)
+        rows = self._reader.rows(answer)
+        return statement.unsealed(rows, self._context.sealing) if statement.sealed else rows
 
     def run(self, sql: str, params: Params) -> int:
         """Run a statement, and return the number of changed rows."""
-        return self._execute(sql, params)[1].rowcount
+        answer = self._execute(sql, params)[1]
+        return answer.ntuples or answer.command_tuples or 0
 
     def time(self, here: datetime) -> datetime:  # noqa: ARG002 - the clock of this host decides nothing
         """Return the server's time when this transaction began, or when a write got its turn."""
@@ -122,9 +127,8 @@ class PostgresTx:
         statement = self._context.statements.find_of_rows(self._connection, sql)
         found: list[Row] = []
         for columns in statement.batches(rows, self._context.sealing):
-            cursor = self._cursor.execute(statement.sent, columns, binary=True)
-            if cursor.description:
-                found += cursor.fetchall()
+            answer = self._sender.run(self._connection, statement.sent, [column.data for column in columns])
+            found += self._reader.rows(answer)
         return found
 
     @property
@@ -132,15 +136,19 @@ class PostgresTx:
         """Return what replaces texts in columns that are not encrypted."""
         return self._context.sealing
 
-    def _execute(self, sql: str, params: Params) -> "tuple[Statement, Cursor[Row]]":
+    def _execute(self, sql: str, params: Params) -> "tuple[Statement, pq.abc.PGresult]":
         check_params(params)
         statement = self._context.statements.find(self._connection, sql)
+        encoded = statement.encoded(params, self._context.sealing)
+        if encoded is not None:
+            return statement, self._sender.run(self._connection, statement.sent, encoded)
         values = statement.values(params, self._context.sealing)
-        return statement, self._cursor.execute(statement.sent, values, binary=True)
+        cursor = RawCursor(self._connection).execute(statement.sent, values, binary=True)
+        return statement, _answer_of(cursor)
 
     def send(self, sql: str, values: Sequence[object] = ()) -> "Cursor[Row]":
         """Run a statement in the server's dialect, with values as they are stored; nothing is encrypted on the way."""
-        return self._cursor.execute(sql.encode(), values, binary=True, prepare=False)
+        return RawCursor(self._connection).execute(sql.encode(), values, binary=True, prepare=False)
 
     def flush(self) -> None:
         """Send what is still to be sent, before the transaction is committed."""
@@ -155,3 +163,10 @@ class PostgresTx:
     def reading_once(self) -> AbstractContextManager[None]:
         """Do nothing: the server decides which pages it keeps."""
         return nullcontext()
+
+
+def _answer_of(cursor: "Cursor[Row]") -> pq.abc.PGresult:
+    answer = cursor.pgresult
+    if answer is None:
+        raise StorageError("the server answered a statement with nothing; try again")
+    return answer

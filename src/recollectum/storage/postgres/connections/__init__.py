@@ -2,6 +2,7 @@
 
 address       the address of the database, and its name without a password
 connection    opens a connection, converts values, and sends what frames a transaction
+sending       sends the statements of a transaction, prepared from their second use on
 pool          the connections that all vaults of a process share
 traffic       counts transactions, errors, waits and lost commits
 replica       the connections to a hot standby, for reads that may lack the last writes of others

@@ -1,17 +1,20 @@
 """Compares writing and searching through each adapter with the store that its framework brings, in one run."""
 
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import asyncio
+import os
 import random
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
+from unittest import mock
 
 from agents.memory import SQLiteSession
+from anthropic.lib.tools._beta_builtin_memory_tool import BetaLocalFilesystemMemoryTool
 from google.adk.events import Event
 from google.adk.memory import BaseMemoryService
 from google.adk.memory._sqlite_memory_service import SqliteMemoryService
@@ -24,7 +27,9 @@ from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
 from recollectum.adapters.adk import RecollectumMemoryService
+from recollectum.adapters.anthropic import RecollectumMemoryTool
 from recollectum.adapters.langgraph import RecollectumStore
+from recollectum.adapters.mem0 import RecollectumMemory
 from recollectum.adapters.openai_agents import RecollectumSession
 from recollectum.domain.models.embedder import Purpose
 from recollectum.testing import ScriptedEmbedder
@@ -38,19 +43,28 @@ _EMBEDDER = ScriptedEmbedder()
 _APP: dict[str, Any] = {"app_name": "demo", "user_id": "ann"}
 
 
+class Took(NamedTuple):
+    """Seconds of a work: on the clock, and on processors."""
+
+    wall: float
+    cpu: float
+
+
 def main() -> None:
     rnd = random.Random(1)
     texts = [" ".join(rnd.choices(_WORDS, k=12)) for _ in range(_ITEMS)]
     queries = [" ".join(rnd.choices(_WORDS, k=3)) for _ in range(_SEARCHES)]
-    print(f"{_ITEMS} items in batches of {_BATCH}; times are seconds for all writes, and the median of a search\n")
-    print("| adapter | compared with | write | there | ratio | search | there | there / here |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"{_ITEMS} items; times are seconds for all writes, and the median of a search or read\n")
+    print("| adapter | compared with | write | there | ratio | processor time | search | there | there / here |")
+    print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name, own_surroundings(Path(name)):
         place = Path(name)
         with Recollectum(place / "home", settings={"encryption": "off"}, embedder=_EMBEDDER) as home:
             _langgraph(home, place, texts, queries)
             _openai(home, place, texts)
             asyncio.run(_adk(home, place, texts, queries))
+            _anthropic(home, place, texts)
+            _mem0(home, place, texts, queries)
 
 
 def _langgraph(home: Recollectum, place: Path, texts: list[str], queries: list[str]) -> None:
@@ -79,9 +93,9 @@ def _openai(home: Recollectum, place: Path, texts: list[str]) -> None:
             await one.add_items(cast("Any", items))
 
     async def read(one: RecollectumSession | SQLiteSession) -> float:
-        return median([await _awaited(lambda: one.get_items(limit=20)) for _ in range(_SEARCHES)])
+        return median([(await _awaited(lambda: one.get_items(limit=20))).wall for _ in range(_SEARCHES)])
 
-    async def both() -> tuple[tuple[float, float], tuple[float, float]]:
+    async def both() -> tuple[tuple[Took, Took], tuple[float, float]]:
         written = await _awaited(lambda: fill(session)), await _awaited(lambda: fill(known))
         return written, (await read(session), await read(known))
 
@@ -99,11 +113,61 @@ async def _adk(home: Recollectum, place: Path, texts: list[str], queries: list[s
             await one.add_events_to_memory(**_APP, events=events, session_id="s")
 
     async def search(one: BaseMemoryService) -> float:
-        return median([await _awaited(lambda q=query: one.search_memory(**_APP, query=q)) for query in queries])
+        return median([(await _awaited(lambda q=query: one.search_memory(**_APP, query=q))).wall for query in queries])
 
     writes = await _awaited(lambda: fill(ours)), await _awaited(lambda: fill(theirs))
     home.vault("user:ann").admin.index.update()
     _row("ADK memory", "SqliteMemoryService, full text", writes, (await search(ours), await search(theirs)))
+
+
+def _anthropic(home: Recollectum, place: Path, texts: list[str]) -> None:
+    """One file for each item, in folders of 100: the local tool lists a folder by reading it."""
+    ours = RecollectumMemoryTool(home.vault("user:anthropic"))
+    theirs = BetaLocalFilesystemMemoryTool(str(place / "files"))
+    paths = [f"/memories/{n // 100}/{n}.md" for n in range(len(texts))]
+
+    def fill(tool: Any) -> None:  # noqa: ANN401 - the two have no class in common
+        for path, text in zip(paths, texts, strict=True):
+            tool.call({"command": "create", "path": path, "file_text": text})
+
+    writes = _timed(lambda: fill(ours)), _timed(lambda: fill(theirs))
+    some = paths[:: max(1, len(paths) // _SEARCHES)]
+    reads = [
+        _median(lambda path, tool=tool: tool.call({"command": "view", "path": path}), some) for tool in (ours, theirs)
+    ]
+    _row("Anthropic memory tool, view of a file", "files, not synced, not indexed", writes, (reads[0], reads[1]))
+
+
+def _mem0(home: Recollectum, place: Path, texts: list[str], queries: list[str]) -> None:
+    """One call for each item: `add` takes the messages of one conversation."""
+    os.environ.update(MEM0_TELEMETRY="False", MEM0_DIR=str(place / "mem0"), OPENAI_API_KEY="none")
+    # Imported here: it reads its settings when it is imported, and takes seconds.
+    import mem0  # noqa: PLC0415
+    from mem0.embeddings.openai import OpenAIEmbedding  # noqa: PLC0415
+
+    def fill(memory: Any) -> None:  # noqa: ANN401 - the two have no class in common
+        for text in texts:
+            memory.add(text, user_id="mem0", infer=False)
+
+    def find(memory: Any) -> float:  # noqa: ANN401
+        return _median(lambda query: memory.search(query, filters={"user_id": "mem0"}), queries)
+
+    store = {"path": str(place / "qdrant"), "embedding_model_dims": _EMBEDDER.identity.dimensions}
+    config = {"vector_store": {"provider": "qdrant", "config": store}, "history_db_path": str(place / "history.db")}
+
+    def embed_one(_: object, text: str, *__: object, **___: object) -> list[float]:
+        return _embed([text])[0]
+
+    def embed_many(_: object, given: list[str], *__: object, **___: object) -> list[list[float]]:
+        return _embed(given)
+
+    one = mock.patch.object(OpenAIEmbedding, "embed", embed_one)
+    many = mock.patch.object(OpenAIEmbedding, "embed_batch", embed_many)
+    with one, many:
+        ours, theirs = RecollectumMemory(home), mem0.Memory.from_config(config)
+        writes = _timed(lambda: fill(ours)), _timed(lambda: fill(theirs))
+        home.vault("user:mem0").admin.index.update()
+        _row("mem0", "Memory with its local Qdrant, vectors only", writes, (find(ours), find(theirs)))
 
 
 def _event(n: int, text: str) -> Event:
@@ -120,26 +184,29 @@ def _embed(texts: Any) -> list[list[float]]:  # noqa: ANN401
     return _EMBEDDER.embed(list(texts), Purpose.PASSAGE).tolist()
 
 
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
+def _timed(work: Callable[[], object]) -> Took:
+    began, cpu = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - began
+    return Took(time.perf_counter() - began, time.process_time() - cpu)
 
 
-async def _awaited(work: Callable[[], Awaitable[object]]) -> float:
-    began = time.perf_counter()
+async def _awaited(work: Callable[[], Awaitable[object]]) -> Took:
+    began, cpu = time.perf_counter(), time.process_time()
     await work()
-    return time.perf_counter() - began
+    return Took(time.perf_counter() - began, time.process_time() - cpu)
 
 
 def _median(search: Callable[[str], object], queries: list[str]) -> float:
-    return median(_timed(lambda q=query: search(q)) for query in queries)
+    return median(_timed(lambda q=query: search(q)).wall for query in queries)
 
 
-def _row(adapter: str, other: str, write: tuple[float, float], search: tuple[float, float] | None) -> None:
+def _row(adapter: str, other: str, write: tuple[Took, Took], search: tuple[float, float] | None) -> None:
+    here, there = write
     looked = f"{search[0] * 1000:.1f} ms | {search[1] * 1000:.1f} ms | {search[1] / search[0]:.1f}" if search else "| |"
     print(
-        f"| {adapter} | {other} | {write[0]:.2f} | {write[1]:.2f} | {write[0] / write[1]:.2f} | {looked} |", flush=True
+        f"| {adapter} | {other} | {here.wall:.2f} | {there.wall:.2f} | {here.wall / there.wall:.2f} "
+        f"| {here.cpu / there.cpu:.2f} | {looked} |",
+        flush=True,
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from recollectum import Recollectum, Vault
 from recollectum.domain.errors import RecollectumError
+from tests.transfer.damaged_files import damaged
 from tests.transfer.foreign_files import SAMPLES_OF
 
 #: For all forms together; 10,000 for each form in a full run.
@@ -23,28 +24,6 @@ _SECONDS = 20
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     with Recollectum(tmp_path_factory.mktemp("fuzz") / "home", settings={"encryption": "off"}) as r:
         yield r.vault("user:ann")
-
-
-def _damaged(data: bytes, chance: random.Random) -> bytes:
-    """The bytes cut short, with some changed, or with a piece repeated or moved."""
-    length = len(data)
-    match chance.randrange(4):
-        case 0:
-            return data[: chance.randrange(length)]
-        case 1:
-            changed = bytearray(data)
-            for _ in range(chance.randint(1, 20)):
-                changed[chance.randrange(length)] = chance.randrange(256)
-            return bytes(changed)
-        case 2:
-            start, to = sorted((chance.randrange(length), chance.randrange(length)))
-            return data[:to] + data[start:]
-        case _:
-            start, to = sorted((chance.randrange(length), chance.randrange(length)))
-            words = chance.choice(
-                [b"[" * 3000, b'{"a":' * 2000, b"\x00", b'"\\ud800"', b"1e999", b"-1", b"null", b"\xff"]
-            )
-            return data[:start] + words + data[to:]
 
 
 def _stop(_: int, __: FrameType | None) -> None:
@@ -70,7 +49,7 @@ def test_damage_is_told_in_a_sentence(name: str, vault: Vault, tmp_path: Path) -
     for number in range(max(1, _FILES // len(SAMPLES_OF))):
         sample.unlink(missing_ok=True)
         Path(f"{sample}.migrated").unlink(missing_ok=True)
-        sample.write_bytes(_damaged(data, chance))
+        sample.write_bytes(damaged(data, chance, tmp_path))
         before = sample.read_bytes()
         signal.alarm(_SECONDS)
         kept, said = _imported(vault, sample)

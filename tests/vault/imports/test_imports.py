@@ -133,6 +133,22 @@ def test_a_zip_with_many_parts_is_one_import(vault: Vault, tmp_path: Path) -> No
     assert not list(vault.sessions.list())
 
 
+def test_a_zip_with_a_member_without_a_name_is_read_and_the_member_counted(vault: Vault, tmp_path: Path) -> None:
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("conversations.json", json.dumps(list(conversations(1))))
+        archive.writestr("x", "nobody named this")
+    # A name of one zero byte, which is read as no name.
+    path.write_bytes(
+        path.read_bytes().replace(b"xnobody", b"\0nobody").replace(b"\0x" + b"PK\5\6", b"\0\0" + b"PK\5\6")
+    )
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["conversations.json", ""]
+    done = vault.admin.imports.run(vault.admin.imports.preview([path]))
+    assert [one.added for one in done.files] == [4]
+    assert dict(done.files[0].left_out) == {"other archive file": 1}
+
+
 @pytest.mark.feature("P10")
 def test_the_file_of_picobot_is_imported_once_and_then_renamed(vault: Vault, tmp_path: Path) -> None:
     path = SAMPLES_OF["picobot"](tmp_path / "files").path

@@ -178,7 +178,8 @@ def _database(path: Path) -> Iterator[ForeignSource]:
 def _archive(path: Path) -> Iterator[ForeignSource]:
     """Yield the files of an archive whose form is known; the first one says how many others there are."""
     with archive_errors(path), zipfile.ZipFile(path) as archive:
-        members = [info for info in archive.infolist() if not info.is_dir()]
+        # A damaged archive may have a member without a name, at which `is_dir` fails.
+        members = [info for info in archive.infolist() if not info.filename.endswith("/")]
     known: list[StreamSource] = []
     for member in sorted(members, key=lambda one: one.filename):
         if not member.filename.endswith(_READ_SUFFIXES):

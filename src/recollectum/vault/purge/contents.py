@@ -186,7 +186,8 @@ class FileReader:
             return
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for member in archive.infolist():
-                if member.is_dir() or self._is_foreign(member.filename):
+                # A member without a name is searched like the others; `is_dir` fails at it.
+                if member.filename.endswith("/") or self._is_foreign(member.filename):
                     continue
                 inner = f"{name}!{member.filename}"
                 try:

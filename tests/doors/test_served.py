@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.doors.hook.injection import inject_at_prompt, inject_at_start
 from recollectum.doors.mcp.catalogue import DEFAULT, PROFILE_URI
 from recollectum.doors.mcp.dispatch import call_tool, get_prompt, read_resource
 from recollectum.doors.mcp.results import ToolAnswer
 from recollectum.transfer import jsonl
 from recollectum.transfer.sessions import import_transcript
+from recollectum.vault.context.injection import inject_at_prompt, inject_at_start
 from tests.doors.cli.calls import ok
 from tests.doors.http.served import serving
 from tests.laws.intake_world import World, talk

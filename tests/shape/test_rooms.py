@@ -28,7 +28,6 @@ APART: dict[str, str] = {
     "src/recollectum/storage/sqlite/dialect.py": "the words that a second engine has as functions, in one place",
     "src/recollectum/doors/cli/commands/sessions/own_bundles.py": "makes vaults again, where its neighbour adds to one",
     "src/recollectum/doors/cli/install/toml_tables.py": "one file for each form of a configuration, beside jsonc",
-    "src/recollectum/doors/hook/injection.py": "what a hook adds to a prompt is one subject, recording it another",
     "src/recollectum/doors/http/cross_origin.py": "who may call from a browser is one subject, and the guard is large",
     "src/recollectum/doors/http/rate_limit.py": "the token bucket knows nothing of HTTP",
     "src/recollectum/doors/mcp/local_backend.py": "one of two back ends; the other speaks to the daemon",

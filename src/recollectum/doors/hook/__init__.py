@@ -6,7 +6,6 @@ worker         a process that keeps the home open between events
 worker_socket  its Unix socket
 responder      answers events, and records them afterwards
 events         parses events of all agents, and formats answers
-injection      chooses what a model is told
 recording      writes new messages of a transcript to the vault
 routes         the same in the daemon: `POST /hook`
 log            the hook's error log

@@ -17,10 +17,16 @@ from recollectum.domain.ids import Clock, system_clock
 from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.records import dataclass
 from recollectum.doors.hook.events import HookEvent, Moment, as_fields, output, read_event
-from recollectum.doors.hook.injection import PROMPT_TOKENS, START_TOKENS, Injection, inject_at_prompt, inject_at_start
 from recollectum.doors.hook.log import log_error, log_notice
 from recollectum.doors.hook.recording import record, sessions_of
 from recollectum.engine import Recollectum
+from recollectum.vault.context.injection import (
+    PROMPT_TOKENS,
+    START_TOKENS,
+    Injection,
+    inject_at_prompt,
+    inject_at_start,
+)
 from recollectum.vault.vault import Vault
 
 #: How many conversations are cached.

@@ -2,14 +2,14 @@
 
 import secrets
 from collections.abc import Collection
+from typing import Protocol
 
 from recollectum.context.compiler import compile_context
 from recollectum.context.echoes import cut, marked_blocks
-from recollectum.domain.context import Budget, Parts, RecalledText
-from recollectum.domain.hit import Hit
+from recollectum.domain.context import Budget, Context, Parts, RecalledText
+from recollectum.domain.hit import Hit, RecallResult
 from recollectum.domain.records import dataclass
 from recollectum.text.tokens import counter_for
-from recollectum.vault.vault import Vault
 
 #: The token budget at a session's start, and for one prompt.
 START_TOKENS = 1500
@@ -32,13 +32,25 @@ class Injection:
     ids: tuple[str, ...] = ()
 
 
-def inject_at_start(vault: Vault, tokens: int = START_TOKENS) -> str:
+class Remembering(Protocol):
+    """The part of a vault that is asked here."""
+
+    def recall(self, query: str, *, limit: int, meaning: bool, answers_only: bool) -> RecallResult:
+        """Search the vault."""
+        ...
+
+    def context(self, *, tokens: int, messages: int, memories: int) -> Context:
+        """Build the context for a model."""
+        ...
+
+
+def inject_at_start(vault: Remembering, tokens: int = START_TOKENS) -> str:
     """Return the global notes, the profile and the learnings, within a budget."""
     return vault.context(tokens=tokens, messages=0, memories=0).text
 
 
 def inject_at_prompt(
-    vault: Vault,
+    vault: Remembering,
     prompt: str,
     *,
     sessions: Collection[str],

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents.sdk import claude_on_path
+
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 MOST_LINES = 40
 
@@ -15,10 +17,29 @@ def test_there_is_one() -> None:
     assert EXAMPLES
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+#: Starts a program that asks its model over a socket; all others have their model in the process.
+WITH_A_PROGRAM = "claude_agent_memory"
+
+
+@pytest.mark.parametrize(
+    "example", [path for path in EXAMPLES if path.stem != WITH_A_PROGRAM], ids=lambda path: path.stem
+)
 def test_an_example_recalls_for_one_person_and_not_for_another(
     example: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    _recalls_for_ann_alone(example, capsys)
+
+
+@pytest.mark.loopback
+def test_the_example_that_starts_a_program_recalls_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (example,) = [path for path in EXAMPLES if path.stem == WITH_A_PROGRAM]
+    with claude_on_path(monkeypatch):
+        _recalls_for_ann_alone(example, capsys)
+
+
+def _recalls_for_ann_alone(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(example.read_text("utf-8").splitlines()) < MOST_LINES
     runpy.run_path(str(example), run_name="__main__")
     told = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())

@@ -15,7 +15,7 @@ _PATIENCE_S = 90
 #: Less than what any agent gives a hook.
 _HOOK_MS = 2500
 #: Nobody but this machine is to be reached: everything else is sent to a port where nobody listens.
-_NO_NETWORK = {
+NO_NETWORK = {
     "HTTP_PROXY": "http://127.0.0.1:9",
     "HTTPS_PROXY": "http://127.0.0.1:9",
     "NO_PROXY": "127.0.0.1,localhost",
@@ -57,7 +57,7 @@ class Cli:
             "RECOLLECTUM_EMBEDDING__PROVIDER": "none",
             "RECOLLECTUM_ENCRYPTION": "off",
             "PATH": f"{node().parent}{os.pathsep}{os.environ['PATH']}",
-            **_NO_NETWORK,
+            **NO_NETWORK,
             **self.set_up(account, model),
         }
         done = subprocess.run(

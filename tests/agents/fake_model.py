@@ -7,7 +7,7 @@ after the tool has answered, or without such words, it says a sentence. Everythi
 import json
 import re
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
@@ -22,8 +22,10 @@ Object = dict[str, Any]
 class FakeModel:
     """What was asked of the model, and where it listens."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, says: Callable[[Object], str] = lambda _: SAYS) -> None:
         self.url = url
+        #: Its sentence in Anthropic's protocol, by the request.
+        self.says = says
         self.requests: list[tuple[str, Object]] = []
 
     def bodies(self) -> str:
@@ -36,11 +38,11 @@ class FakeModel:
 
 
 @contextmanager
-def fake_model() -> Generator[FakeModel]:
+def fake_model(says: Callable[[Object], str] = lambda _: SAYS) -> Generator[FakeModel]:
     """The model, listening on a port of its own until the block ends."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
-    model = FakeModel(f"http://127.0.0.1:{server.server_port}")
+    model = FakeModel(f"http://127.0.0.1:{server.server_port}", says)
     server.__dict__["model"] = model
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
@@ -107,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path.endswith("/count_tokens"):
             self._json({"input_tokens": 10})
         elif path.endswith("/messages"):
-            self._stream(_anthropic(body, call), body)
+            self._stream(_anthropic(body, call, model.says(body)), body)
         elif path.endswith("/responses"):
             self._stream(_responses(call), body)
         elif path.endswith("/chat/completions"):
@@ -176,7 +178,7 @@ def _whole(events: Sequence[Object | str]) -> object:
     return last.get("response") or last.get("message") or last
 
 
-def _anthropic(body: Mapping[str, Any], call: tuple[str, str, Object] | None) -> list[Object | str]:
+def _anthropic(body: Mapping[str, Any], call: tuple[str, str, Object] | None, said: str) -> list[Object | str]:
     message: Object = {
         "id": "msg_fake",
         "type": "message",
@@ -192,8 +194,8 @@ def _anthropic(body: Mapping[str, Any], call: tuple[str, str, Object] | None) ->
         delta = {"type": "input_json_delta", "partial_json": json.dumps(call[2])}
         full = {**block, "input": call[2]}
     else:
-        block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": SAYS}
-        full = {"type": "text", "text": SAYS}
+        block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": said}
+        full = {"type": "text", "text": said}
     reason = "tool_use" if call else "end_turn"
     return [
         {"type": "message_start", "message": message},

@@ -10,6 +10,7 @@ import pytest
 
 from recollectum import Recollectum, Vault
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
+from recollectum.domain.session import SessionKey
 from recollectum.domain.trust import Trust
 from tests.transfer.foreign_files import SAMPLES_OF, conversations
 from tests.transfer.foreign_samples import SAMPLES
@@ -264,3 +265,15 @@ def test_what_is_followed_is_known_to_an_import(vault: Vault, tmp_path: Path, na
     assert vault.admin.transcripts.sync().added == len(sample.rows)
     done = vault.admin.imports.run(vault.admin.imports.preview([sample.path]))
     assert (done.files[0].added, done.files[0].known, done.import_id) == (0, len(sample.rows), None)
+
+
+def test_what_a_hook_recorded_is_known_to_an_import(vault: Vault, tmp_path: Path) -> None:
+    sample = SAMPLES_OF["claude_code"](tmp_path / "files")
+    lines = [json.loads(line) for line in sample.path.read_text().splitlines()]
+    said = [line for line in lines if line["type"] == "user" and line["message"]["content"] == sample.rows[0][1]]
+    live = vault.sessions.open_key(SessionKey(agent="claude", channel="cli", topic=said[0]["sessionId"]))
+    live.add("user", sample.rows[0][1], native_id=said[0]["uuid"])
+    (done,) = vault.admin.imports.run(vault.admin.imports.preview([sample.path])).files
+    assert (done.added, done.known) == (len(sample.rows) - 1, 1)
+    (again,) = vault.admin.imports.run(vault.admin.imports.preview([sample.path])).files
+    assert (again.added, again.known) == (0, len(sample.rows))

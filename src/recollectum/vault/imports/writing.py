@@ -15,7 +15,7 @@ from recollectum.domain.session import Session
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import imports, memories
+from recollectum.storage.tables.content import imports, memories, messages, sessions
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.files.foreign_sources import (
     DamagedPart,
@@ -42,6 +42,8 @@ MOST_DAMAGE = 1000
 #: What a keyed memory is called that the vault has with another text.
 _CHANGED = "changed entity"
 _SEPARATOR = "\x1f"
+#: How many sessions of one conversation are looked at; a hook begins another one after a long pause.
+_MOST_SESSIONS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +217,12 @@ class ImportWriter:
     def _store(self, tx: Tx, reading: ClockReading, parts: list["_AdmittedPart"]) -> tuple[Counter[str], Notice]:
         counts: Counter[str] = Counter()
         notice = NO_NOTICE
-        for part in parts:
+        for given in parts:
+            heard = _heard_live(tx, given)
+            counts["known"] += len(given.said) - len(heard)
+            if not heard:
+                continue
+            part = given._replace(said=heard)
             before = imports.last_number(tx)
             written = upsert_session_messages(tx, part.session, part.said, actor=self._runtime.actor, at=reading.now)
             drafts = [draft for id_, draft in part.drafts.items() if id_ in written.new]
@@ -261,6 +268,18 @@ class _AdmittedPart(NamedTuple):
     session: AdmittedSession
     said: list[AdmittedMessage]
     drafts: dict[str, _Drafted]
+
+
+def _heard_live(tx: Tx, part: _AdmittedPart) -> list[AdmittedMessage]:
+    """Return what no hook recorded while the conversation went on: that is a session of the same key, not imported."""
+    session = part.session.session
+    natives = [one.message.native_id for one in part.said if one.message.native_id]
+    if session.key.topic is None or not natives:
+        return part.said
+    found = sessions.page(tx, before=None, prefix=str(session.key), limit=_MOST_SESSIONS)
+    live = [one.id for one in found if one.key == session.key and not one.imported]
+    known = {native for id_ in live for native in messages.known_natives(tx, id_, natives)}
+    return [one for one in part.said if one.message.native_id not in known]
 
 
 def _is_known(tx: Tx, draft: AdmittedMemory) -> bool:

@@ -67,14 +67,14 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def _said(result: CallToolResult) -> tuple[object, object, object]:
+def answer_of(result: CallToolResult) -> tuple[object, object, object]:
     words = text_of(result)
     return result.is_error or False, result.structured_content, words
 
 
 async def _walk(client: Client) -> list[object]:
     """What a server says to every step, and at the end."""
-    said: list[object] = [_said(await client.call_tool(tool, arguments)) for tool, arguments in STEPS]
+    said: list[object] = [answer_of(await client.call_tool(tool, arguments)) for tool, arguments in STEPS]
     (contents,) = (await client.read_resource("memory://knowledge-graph")).contents
     assert isinstance(contents, TextResourceContents)
     return [*said, json.loads(contents.text)]

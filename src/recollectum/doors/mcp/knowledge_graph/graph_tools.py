@@ -11,6 +11,7 @@ from recollectum.doors.mcp.knowledge_graph import nodes
 from recollectum.doors.mcp.knowledge_graph.nodes import Graph, Item, ObservationChange
 from recollectum.doors.mcp.results import ToolAnswer, indented_json, notice_sentences
 from recollectum.doors.mcp.tools import Arguments, ToolFunction
+from recollectum.transfer.forms.knowledge_graph import plain
 
 
 def create_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
@@ -38,20 +39,20 @@ def add_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Add observations to entities; add none when one of the entities is missing."""
     known = nodes.load(guest.vault).entities
     for one in given["observations"]:
-        if one["entityName"] not in known:
-            raise NotFound(f"Entity with name {one['entityName']} not found")
+        if (name := plain(one["entityName"])) not in known:
+            raise NotFound(f"Entity with name {name} not found")
     results: list[Any] = []
     told = NO_NOTICE
     for one in given["observations"]:
         change = ObservationChange(adds=one["contents"])
         told += nodes.change_observations(guest.vault, one["entityName"], change)
-        results.append({"entityName": one["entityName"], "addedObservations": change.added})
+        results.append({"entityName": plain(one["entityName"]), "addedObservations": change.added})
     return _added(results, {"results": results}, told)
 
 
 def delete_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Forget entities and their relations."""
-    found, names = nodes.load(guest.vault), set(given["entityNames"])
+    found, names = nodes.load(guest.vault), set(map(plain, given["entityNames"]))
     gone = [node for name, node in found.entities.items() if name in names]
     gone += [node for place, node in found.relations.items() if names.intersection(place[:2])]
     return _forget(guest, gone, "Entities deleted successfully")
@@ -61,7 +62,7 @@ def delete_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Remove observations."""
     known = nodes.load(guest.vault).entities
     for one in given["deletions"]:
-        if one["entityName"] in known:
+        if plain(one["entityName"]) in known:
             nodes.change_observations(guest.vault, one["entityName"], ObservationChange(removes=one["observations"]))
     return _done("Observations deleted successfully")
 
@@ -69,7 +70,7 @@ def delete_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
 def delete_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Forget relations."""
     found = nodes.load(guest.vault).relations
-    gone = [found[place] for place in {nodes.ends(one) for one in given["relations"]} if place in found]
+    gone = [found[place] for place in {nodes.ends(nodes.relation(one)) for one in given["relations"]} if place in found]
     return _forget(guest, gone, "Relations deleted successfully")
 
 
@@ -80,7 +81,7 @@ def read_graph(guest: McpClient, _: Arguments) -> ToolAnswer:
 
 def search_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Return entities that contain a text."""
-    wanted = given["query"].lower()
+    wanted = plain(given["query"]).lower()
 
     def holds(item: Item) -> bool:
         return any(wanted in one.lower() for one in (item["name"], item["entityType"], *item["observations"]))
@@ -90,7 +91,7 @@ def search_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 def open_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Return entities by name."""
-    names = set(given["names"])
+    names = set(map(plain, given["names"]))
     return _part(nodes.load(guest.vault), lambda item: item["name"] in names, beside=True)
 
 

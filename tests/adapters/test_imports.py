@@ -16,6 +16,7 @@ FRAMEWORKS = {
     ),
     "recollectum.adapters.anthropic": "import anthropic.lib.tools, anthropic.types.beta",
     "recollectum.adapters.claude_agent": "import claude_agent_sdk.types",
+    "recollectum.adapters.llama_index": "import llama_index.core.memory",
     "recollectum.adapters.mem0": "import datetime, uuid",
     "recollectum.adapters.openai_agents": "import asyncio",
 }
@@ -40,7 +41,7 @@ def test_recollectum_loads_no_adapter_and_no_framework(tmp_path: Path) -> None:
     )
     names = set(loaded.split())
     assert not [name for name in names if name.startswith("recollectum.adapters")]
-    assert not {"langgraph", "langchain_core", "agents", "anthropic", "claude_agent_sdk", "google.adk", "mem0"} & names
+    assert not {"langgraph", "langchain_core", "agents", "anthropic", "claude_agent_sdk", "google.adk", "llama_index", "mem0"} & names
 
 
 @pytest.mark.parametrize("adapter", FRAMEWORKS)

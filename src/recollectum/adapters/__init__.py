@@ -4,6 +4,7 @@ langgraph      the store and the checkpointer of LangGraph
 openai_agents  the session of the OpenAI Agents SDK
 anthropic      the memory tool of Anthropic's API
 claude_agent   the hooks of the Claude Agent SDK
+llama_index    the chat store and a memory block of LlamaIndex
 adk            the session and memory services of the Agent Development Kit
 mem0           the Python face of mem0
 documents      JSON documents as keyed memories

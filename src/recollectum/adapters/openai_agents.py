@@ -4,13 +4,13 @@ It has the methods of the SDK's `Session` protocol, and imports nothing of the S
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 from recollectum.adapters.packing import pack_json, unpack_json
 from recollectum.adapters.redacted_items import without_secrets
-from recollectum.adapters.session_log import SessionLog, last_to_first
+from recollectum.adapters.session_log import SessionLog, finished, last_to_first
 from recollectum.domain.message import Json, Role, text_of
 from recollectum.vault.intake.new_message import NewMessage
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
-_T = TypeVar("_T")
 _AGENT, _CHANNEL = "openai-agents", "sessions"
 _ITEM, _POPPED = "openai_item", "popped"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
@@ -56,15 +55,15 @@ class RecollectumSession:
         """Add items in one transaction, which a cancelled task does not interrupt."""
         said = [_message(cast("Mapping[str, Json]", item)) for item in items]
         if said:
-            await _finished(asyncio.to_thread(lambda: self._open().add_many(said)))
+            await finished(asyncio.to_thread(lambda: self._open().add_many(said)))
 
     async def pop_item(self) -> "TResponseInputItem | None":
         """Remove the newest item and return it; None when there is none."""
-        return cast("TResponseInputItem | None", await _finished(asyncio.to_thread(self._pop)))
+        return cast("TResponseInputItem | None", await finished(asyncio.to_thread(self._pop)))
 
     async def clear_session(self) -> None:
         """Destroy the session."""
-        await _finished(asyncio.to_thread(lambda: self._log.delete(self.session_id)))
+        await finished(asyncio.to_thread(lambda: self._log.delete(self.session_id)))
 
     def _open(self) -> "Chat":
         return self._log.open(self.session_id, title=self.session_id)
@@ -130,17 +129,3 @@ def _text(item: Mapping[str, Json]) -> str:
         return said
     parts = said if isinstance(said, Sequence) else ()
     return text_of(tuple(cast("Part", part) for part in parts if isinstance(part, Mapping)))
-
-
-async def _finished(awaitable: Awaitable[_T]) -> _T:
-    """Wait until a change is done, also when the waiting task is cancelled; it is cancelled afterwards."""
-    task = asyncio.ensure_future(awaitable)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = cancelled or error
-    if cancelled:
-        raise cancelled
-    return task.result()

@@ -27,16 +27,19 @@ _OPAQUE = frozenset(
 )
 
 
-def without_secrets(item: Mapping[str, Json]) -> dict[str, Json]:
-    """Return an item with a placeholder for each secret in its texts; raise when it is not JSON."""
-    return cast("dict[str, Json]", _redacted(clean_json(item), ""))
+def without_secrets(item: Mapping[str, Json], opaque: frozenset[str] = frozenset()) -> dict[str, Json]:
+    """Return an item with a placeholder for each secret in its texts; raise when it is not JSON.
+
+    `opaque` names further fields that a framework writes for itself.
+    """
+    return cast("dict[str, Json]", _redacted(clean_json(item), "", _OPAQUE | opaque))
 
 
-def _redacted(value: Json, name: str) -> Json:
+def _redacted(value: Json, name: str, opaque: frozenset[str]) -> Json:
     if isinstance(value, str):
-        return value if name in _OPAQUE else redact_json(value, name)
+        return value if name in opaque else redact_json(value, name)
     if isinstance(value, Mapping):
-        return {redact_text(key): _redacted(inner, key) for key, inner in value.items()}
+        return {redact_text(key): _redacted(inner, key, opaque) for key, inner in value.items()}
     if isinstance(value, Sequence):
-        return [_redacted(inner, name) for inner in value]
+        return [_redacted(inner, name, opaque) for inner in value]
     return value

@@ -1,8 +1,9 @@
 """Keeps the records of a framework's conversations: each conversation is one session, and each record one message."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Iterator
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from recollectum.domain.page import every
 from recollectum.domain.session import SessionKey
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
+_T = TypeVar("_T")
 _PAGE = 200
 
 
@@ -72,6 +74,20 @@ def last_to_first(chat: "Chat") -> "Iterator[Message]":
         if page.next is None:
             return
         page = chat.messages(cursor=page.next, limit=_PAGE)
+
+
+async def finished(change: Awaitable[_T]) -> _T:
+    """Wait until a change is done, also when the waiting task is cancelled; it is cancelled afterwards."""
+    task = asyncio.ensure_future(change)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = cancelled or error
+    if cancelled:
+        raise cancelled
+    return task.result()
 
 
 def _topic(name: str) -> str:

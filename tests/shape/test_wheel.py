@@ -16,6 +16,8 @@ FOR_USERS = frozenset(
         "recollectum",
         "recollectum.__main__",
         "recollectum.testing",
+        "recollectum.adapters.claude_agent",
+        "recollectum.adapters.llama_index",
         "recollectum.adapters.openai_agents",
         "recollectum.doors.cli.entry",
         "recollectum.doors.hook.__main__",

@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,17 @@ def opencode(folder: Path) -> Sample:
     path = folder / ".local/share/opencode/opencode.db"
     path.parent.mkdir(parents=True)
     _database(path, tables)
+    return Sample("opencode database", path, opencode_rows(tables), {})
+
+
+def opencode_rows(tables: Mapping[str, Sequence[Any]]) -> list[Row]:
     rows: list[Row] = []
     for message in tables["message"]:
         parts = [part["data"] for part in tables["part"] if part["message_id"] == message["id"]]
         text = "\n".join(part["text"] for part in parts if part["type"] == "text")
         if text or any(part["type"] == "tool" for part in parts):
             rows.append((message["data"]["role"], text))
-    return Sample("opencode database", path, rows, {})
+    return rows
 
 
 def _openclaw_rows() -> list[Row]:

@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ from tests.transfer.foreign_databases import (
 from tests.transfer.foreign_samples import SAMPLES, Row, Sample, copied, sample_lines, texts_of
 
 
-def claude_code(folder: Path) -> Sample:
+def claude_code_rows(lines: Iterable[Any]) -> list[Row]:
     rows: list[Row] = []
-    for line in sample_lines("claude-code-2.1.197.jsonl"):
+    for line in lines:
         if line["type"] not in ("user", "assistant") or line.get("isMeta") or line.get("isCompactSummary"):
             continue
         content, text = line["message"]["content"], texts_of(line["message"]["content"])
@@ -33,13 +33,18 @@ def claude_code(folder: Path) -> Sample:
         wrapped = text.startswith(("<command-", "<local-command-"))
         if (text or used) and not synthetic and not wrapped:
             rows.append((line["type"], text))
+    return rows
+
+
+def claude_code(folder: Path) -> Sample:
+    rows = claude_code_rows(sample_lines("claude-code-2.1.197.jsonl"))
     path = copied(folder / ".claude/projects/-home-ann-proj", "claude-code-2.1.197.jsonl", "1b0f.jsonl")
     return Sample("Claude Code transcript", path, rows, {})
 
 
-def _codex_rows() -> list[Row]:
+def codex_rows(lines: Iterable[Any]) -> list[Row]:
     rows: list[Row] = []
-    for line in sample_lines("codex-0.166.0-rollout.jsonl"):
+    for line in lines:
         item = line["payload"]
         if line["type"] != "response_item":
             continue
@@ -54,19 +59,19 @@ def _codex_rows() -> list[Row]:
 
 def codex(folder: Path) -> Sample:
     path = copied(folder / ".codex/sessions/2026/11/15", "codex-0.166.0-rollout.jsonl", "rollout-1.jsonl")
-    return Sample("Codex transcript", path, _codex_rows(), {})
+    return Sample("Codex transcript", path, codex_rows(sample_lines("codex-0.166.0-rollout.jsonl")), {})
 
 
 def codex_zst(folder: Path) -> Sample:
     made = folder / ".codex/archived_sessions/rollout-2.jsonl.zst"
     made.parent.mkdir(parents=True)
     made.write_bytes(zstandard.compress((SAMPLES / "codex-0.166.0-rollout.jsonl").read_bytes()))
-    return Sample("Codex transcript", made, _codex_rows(), {})
+    return Sample("Codex transcript", made, codex_rows(sample_lines("codex-0.166.0-rollout.jsonl")), {})
 
 
-def gemini(folder: Path) -> Sample:
+def gemini_rows(lines: Iterable[Any]) -> list[Row]:
     found: dict[str, Any] = {}
-    for line in sample_lines("gemini-cli-0.61.0-session.jsonl"):
+    for line in lines:
         if "messages" in line.get("$set", {}):
             found = {one["id"]: one for one in line["$set"]["messages"]}
         elif "id" in line:
@@ -79,6 +84,11 @@ def gemini(folder: Path) -> Sample:
         # The program's own words to its model are cut out, up to the mark that ends them.
         if not text.startswith("<session_context>") or "[trimmed]" in text:
             rows.append((role, text))
+    return rows
+
+
+def gemini(folder: Path) -> Sample:
+    rows = gemini_rows(sample_lines("gemini-cli-0.61.0-session.jsonl"))
     path = copied(folder / ".gemini/tmp/proj/chats", "gemini-cli-0.61.0-session.jsonl", "session-1.jsonl")
     return Sample("Gemini CLI transcript", path, rows, {})
 

@@ -29,7 +29,7 @@ def read(file: BinaryIO, progress: Progress) -> Iterator[ForeignItem]:
     """Yield each chat: the person's words, and the model's; notices of the program are left out."""
     talk: Talk | None = None
     starts: dict[str, int] = {}
-    turn = _Turn()
+    turn, asked = _Turn(), False
     for number, line in enumerate(_lines(file, progress), start=1):
         if isinstance(line, DamagedPart):
             yield line
@@ -37,6 +37,8 @@ def read(file: BinaryIO, progress: Progress) -> Iterator[ForeignItem]:
         begun = _START.match(line)
         if begun:
             yield from turn.end(talk)
+            # Before the first question there is no answer, only the command line, which may have several lines.
+            asked = False
             place = starts[begun[1]] = starts.get(begun[1], 0) + 1
             talk = _talk(begun[1], place)
             if talk is None:
@@ -44,8 +46,9 @@ def read(file: BinaryIO, progress: Progress) -> Iterator[ForeignItem]:
             else:
                 yield talk.begins
         elif line.startswith(_SAID):
+            asked = True
             yield from turn.add(talk, Role.USER, line.removeprefix(_SAID))
-        elif not line.startswith(_NOTICE):
+        elif asked and not line.startswith(_NOTICE):
             yield from turn.add(talk, Role.ASSISTANT, line)
         else:
             yield from turn.end(talk)

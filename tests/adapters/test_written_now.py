@@ -1,0 +1,84 @@
+"""What the installed versions of frameworks write to their own stores is imported row for row as they read it back."""
+
+# pyright: reportMissingTypeStubs=false
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from google.adk.events import Event
+from google.adk.sessions import Session
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
+from google.genai.types import Content, FunctionCall, FunctionResponse, Part
+from langgraph.store.sqlite import SqliteStore
+
+from recollectum import Recollectum, Vault
+
+TURNS = (
+    ("user", Part(text="My colour is teal.")),
+    ("root", Part(function_call=FunctionCall(id="c1", name="f", args={"q": 1}))),
+    ("root", Part(function_response=FunctionResponse(id="c1", name="f", response={"r": [None]}))),
+    ("root", Part(text="Noted: „teal“.")),
+)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
+        yield home.vault("user:ann")
+
+
+def _import(vault: Vault, file: Path, form: str) -> None:
+    """Import the file, and see that a second time changes nothing."""
+    found = vault.admin.imports.preview([file])
+    assert [one.form for one in found.contents] == [form]
+    vault.admin.imports.run(found, people=found.people or None)
+    again = vault.admin.imports.run(vault.admin.imports.preview([file]), people=found.people or None)
+    assert [one.added + one.memories for one in again.files] == [0]
+
+
+def test_the_sessions_that_adk_wrote(vault: Vault, tmp_path: Path) -> None:
+    async def write(file: Path) -> list[Session | None]:
+        service = SqliteSessionService(str(file))
+        for name in ("s1", "s2"):
+            session = await service.create_session(app_name="demo", user_id="ann", session_id=name)
+            for author, part in TURNS:
+                content = Content(role="user" if author == "user" else "model", parts=[part])
+                await service.append_event(session, Event(author=author, content=content))
+        return [await service.get_session(app_name="demo", user_id="ann", session_id=name) for name in ("s1", "s2")]
+
+    file = tmp_path / "sessions.db"
+    sessions = asyncio.run(write(file))
+    _import(vault, file, "ADK sessions database")
+    wanted = sorted((one.id, str(one.author)) for session in sessions if session for one in session.events)
+    chats = [vault.sessions.chat(one.id).transcript() for one in vault.sessions.list()]
+    assert (
+        sorted((str(one.native_id), str(one.extra.get("author", "user"))) for chat in chats for one in chat) == wanted
+    )
+    for chat in chats:
+        assert [one.role.value for one in chat] == ["user", "assistant", "tool", "assistant"]
+        assert [one.text for one in chat] == [part.text or "" for _, part in TURNS]
+        assert [(call.name, call.args, call.result) for one in chat for call in one.tool_calls] == [
+            ("f", {"q": 1}, None),
+            ("f", {}, {"r": [None]}),
+        ]
+
+
+def test_the_store_that_langgraph_wrote(vault: Vault, tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    with SqliteStore.from_conn_string(str(file)) as store:
+        store.setup()
+        for number in range(5):
+            store.put(("memories", "ann"), f"k{number}", {"text": f"Ann likes teal {number}"})
+            store.put(("facts",), f"k{number}", {"place": "Acme", "since": number, "more": [None, "größe"]})
+        store.delete(("facts",), "k0")
+        items = [*store.search(("memories",)), *store.search(("facts",))]
+    _import(vault, file, "LangGraph store")
+    wanted = [
+        str(item.value["text"]) if "text" in item.value else json.dumps(item.value, ensure_ascii=False, sort_keys=True)
+        for item in items
+    ]
+    assert len(wanted) == 9
+    assert sorted(one.content for one in vault.memories.list(limit=50)) == sorted(wanted)

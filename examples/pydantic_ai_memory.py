@@ -8,7 +8,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from recollectum import Recollectum, Vault
-from recollectum.adapters.pydantic_ai import RecollectumConversationStore, RecollectumMemory
+from recollectum.adapters.pydantic_ai import RecollectumCapability, RecollectumConversationStore
 
 
 def parrot(_: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -17,7 +17,7 @@ def parrot(_: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
 
 # The vault of a run is its dependency.
-agent = Agent(FunctionModel(parrot), deps_type=Vault, capabilities=[RecollectumMemory(lambda vault: vault)])
+agent = Agent(FunctionModel(parrot), deps_type=Vault, capabilities=[RecollectumCapability(lambda vault: vault)])
 
 
 async def ask(vault: Vault, name: str, said: str) -> str:

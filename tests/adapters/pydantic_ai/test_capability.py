@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from recollectum import Recollectum, Vault
-from recollectum.adapters.pydantic_ai import RecollectumConversationStore, RecollectumMemory
+from recollectum.adapters.pydantic_ai import RecollectumCapability, RecollectumConversationStore
 from recollectum.domain.trust import Trust
 
 
@@ -27,7 +27,7 @@ def _parrot(_: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
 def _ask(vault: Vault, name: str, *prompts: str) -> list[str]:
     """Return the answers of an agent that says what it was told."""
-    agent = Agent(FunctionModel(_parrot), capabilities=[RecollectumMemory(vault)])
+    agent = Agent(FunctionModel(_parrot), capabilities=[RecollectumCapability(vault)])
 
     async def talk() -> list[str]:
         store, answers = RecollectumConversationStore(vault), list[str]()
@@ -62,7 +62,7 @@ def test_its_tools_remember_with_the_trust_of_an_assistant_and_recall(vault: Vau
             return ModelResponse(parts=[ToolCallPart("recall", {"query": "boat"})])
         return ModelResponse(parts=[TextPart(str(answered[-1].content))])
 
-    agent = Agent(FunctionModel(caller), capabilities=[RecollectumMemory(vault)])
+    agent = Agent(FunctionModel(caller), capabilities=[RecollectumCapability(vault)])
     assert "Ann's boat is called Petrel" in asyncio.run(agent.run("hello")).output
     (memory,) = vault.memories.list()
     assert memory.trust is Trust.ASSISTANT

@@ -4,7 +4,7 @@ capability  recalls before each model call, with tools to recall and remember
 store       keeps conversations as sessions
 """
 
-from recollectum.adapters.pydantic_ai.capability import RecollectumMemory
+from recollectum.adapters.pydantic_ai.capability import RecollectumCapability
 from recollectum.adapters.pydantic_ai.store import RecollectumConversationStore
 
-__all__ = ("RecollectumConversationStore", "RecollectumMemory")
+__all__ = ("RecollectumCapability", "RecollectumConversationStore")

@@ -16,7 +16,7 @@ from recollectum.vault.vault import Vault
 AGENT, CHANNEL = "pydantic-ai", "conversations"
 
 
-class RecollectumMemory(AbstractCapability[Any]):
+class RecollectumCapability(AbstractCapability[Any]):
     """A capability for `Agent(capabilities=[…])`: recalls before each model call, and has tools to recall and remember.
 
     Give a vault, or a function that returns one for the dependencies of a run.

@@ -6,16 +6,22 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
+from llama_index.core.base.llms.types import ChatMessage
+from pydantic_ai.conversation import Conversation
+from pydantic_ai.messages import ModelRequest, UserPromptPart
 
-from recollectum import Recollectum
+from recollectum import Recollectum, Vault
 from recollectum.adapters.adk import RecollectumSessionService
 from recollectum.adapters.anthropic import RecollectumMemoryTool
 from recollectum.adapters.langgraph import RecollectumSaver, RecollectumStore
+from recollectum.adapters.llama_index import RecollectumChatStore
 from recollectum.adapters.openai_agents import RecollectumSession
+from recollectum.adapters.pydantic_ai import RecollectumConversationStore
 from recollectum.testing import ScriptedEmbedder
 
 _ADK: dict[str, Any] = {"app_name": "demo", "user_id": "ann", "session_id": "s"}
 _NOTE = {"command": "create", "path": "/memories/tea.md", "file_text": "likes tea"}
+_PROMPT = ModelRequest(parts=[UserPromptPart("the door is Teal")])
 _LOOK = {"command": "view", "path": "/memories/tea.md"}
 
 
@@ -31,6 +37,7 @@ def test_what_an_adapter_wrote_is_there_when_the_home_is_opened_again(
         asyncio.run(_session(home).pop_item())
         asyncio.run(RecollectumSessionService(home).create_session(**_ADK, state={"user:colour": "teal", "n": 1}))
         RecollectumMemoryTool(home.vault("user:ann")).call(_NOTE)
+        asyncio.run(_write_conversations(home.vault("user:ann")))
     with Recollectum(tmp_path / "home", settings=engine_settings, embedder=ScriptedEmbedder()) as home:
         _read_langgraph(home)
         assert asyncio.run(_session(home).get_items()) == [{"role": "user", "content": "kept"}]
@@ -38,6 +45,25 @@ def test_what_an_adapter_wrote_is_there_when_the_home_is_opened_again(
         assert found is not None
         assert found.state == {"user:colour": "teal", "n": 1}
         assert "likes tea" in str(RecollectumMemoryTool(home.vault("user:ann")).call(_LOOK))
+        asyncio.run(_read_conversations(home.vault("user:ann")))
+
+
+async def _write_conversations(vault: Vault) -> None:
+    chats, conversations = RecollectumChatStore(vault), RecollectumConversationStore(vault)
+    await chats.add_messages("c", [ChatMessage("Old"), ChatMessage("New")])
+    await chats.archive_oldest_messages("c", 1)
+    await conversations.save(Conversation(messages=[_PROMPT], conversation_id="c"))
+    await conversations.fork("c", new_conversation_id="d")
+    await conversations.delete("c")
+
+
+async def _read_conversations(vault: Vault) -> None:
+    chats, conversations = RecollectumChatStore(vault), RecollectumConversationStore(vault)
+    assert await chats.get_messages("c") == [ChatMessage("New")]
+    assert await conversations.load("c") is None
+    fork = await conversations.load("d")
+    assert fork is not None
+    assert fork.messages == [_PROMPT]
 
 
 def _session(home: Recollectum) -> RecollectumSession:

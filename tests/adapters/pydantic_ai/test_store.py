@@ -3,6 +3,8 @@
 import asyncio
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -213,6 +215,42 @@ def test_what_was_said_is_recalled_by_its_speaker_and_a_secret_is_not_stored(vau
     assert found is not None
     assert SECRET not in str(found.messages)
     assert {hit.author for hit in vault.recall("teal")} == {"user", "assistant"}
+
+
+_KILLED = """
+import asyncio, os, sys
+from pydantic_ai.conversation import Conversation
+from pydantic_ai.messages import ModelRequest, UserPromptPart
+from recollectum import Recollectum
+from recollectum.adapters.pydantic_ai import store
+
+store._spoken = lambda entry: os.kill(os.getpid(), 9)
+with Recollectum(sys.argv[1], settings={"encryption": "off"}) as home:
+    said = ModelRequest(parts=[UserPromptPart("the door is teal")])
+    saved = Conversation(messages=[said], conversation_id="c")
+    asyncio.run(store.RecollectumConversationStore(home.vault("user:ann")).save(saved))
+"""
+
+
+@pytest.mark.process
+def test_a_save_that_was_killed_is_whole_and_is_recalled_after_the_next_one(tmp_path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path / "home")], check=False)
+    assert killed.returncode == -9
+
+    async def go_on(vault: Vault) -> list[ModelMessage]:
+        store = RecollectumConversationStore(vault)
+        found = await store.load("c")
+        assert found is not None
+        found.messages.append(_prompt("and the window"))
+        await store.save(found)
+        return found.messages
+
+    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
+        vault = home.vault("user:ann")
+        assert not vault.recall("door")
+        assert len(asyncio.run(go_on(vault))) == 2
+        assert [hit.text for hit in vault.recall("door")] == ["the door is teal"]
+        assert [hit.text for hit in vault.recall("window")] == ["and the window"]
 
 
 def test_people_do_not_see_each_other(home: Recollectum) -> None:

@@ -22,12 +22,10 @@ from recollectum.adapters.packing import pack_json, unpack_json
 from recollectum.adapters.pydantic_ai.capability import AGENT, CHANNEL, texts_of
 from recollectum.adapters.redacted_items import without_secrets
 from recollectum.adapters.session_log import SessionLog, finished, first_to_last, last_to_first
-from recollectum.domain.message import Json, Role
+from recollectum.domain.message import Json
 from recollectum.vault.intake.new_message import NewMessage
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage
-
     from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
@@ -102,25 +100,27 @@ class RecollectumConversationStore(ConversationStore):
         if stored is None:
             # One whose deletion was interrupted.
             self._log.delete(name)
-        known = {one.id for one in entries}
         borrowed: list[ConversationEntry] = []
-        if record.head_id is not None and record.head_id not in known:
+        if record.head_id not in {one.id for one in entries}:
             try:
                 borrowed = self._history(record.head_id)
             except KeyError:
                 raise ConversationConflict(name) from None
         own = self._own(name)
-        whole = [*(one for one in borrowed if one.id not in own), *entries]
+        copied = [_entry_json(one) for one in borrowed if one.id not in own]
         chat = self._log.open(name, title=name or _UNTITLED)
-        _claim(chat, name, expected, {"record": _json(record), "entries": [_entry_json(one) for one in whole]})
-        chat.add_many([_spoken(one) for one in entries])
+        before = _part(_last_save(chat), "entries")
+        said = [_entry_json(one) for one in entries]
+        _claim(chat, name, expected, {"record": _json(record), "copied": copied, "entries": said})
+        # The save before may have been interrupted here. The same native id is stored once.
+        chat.add_many([_spoken(one) for one in (*before, *entries)])
 
     def _delete(self, name: str, expected: str) -> None:
         stored, chat = self._record(name), self._log.find(name)
         if stored is None or chat is None or stored.revision != expected:
             raise ConversationConflict(name)
         # A save of the same revision is refused from here on.
-        _claim(chat, name, expected, {"record": None, "entries": []})
+        _claim(chat, name, expected, {"record": None, "copied": [], "entries": []})
         self._log.delete(name)
 
     def _own(self, name: str) -> _Entries:
@@ -155,16 +155,23 @@ def _claim(chat: "Chat", name: str, expected: str | None, save: dict[str, Json])
         raise ConversationConflict(name)
 
 
-def _newest(chat: "Chat") -> ConversationRecord | None:
+def _last_save(chat: "Chat") -> dict[str, Json]:
     saves = (unpack_json(one.extra[_SAVE]) for one in last_to_first(chat) if _SAVE in one.extra)
-    record = next(saves, {"record": None})["record"]
+    return next(saves, {"record": None, "entries": []})
+
+
+def _newest(chat: "Chat") -> ConversationRecord | None:
+    record = _last_save(chat)["record"]
     return None if record is None else _RECORDS.validate_python(record)
 
 
 def _entries_of(chat: "Chat") -> _Entries:
     saves = (unpack_json(one.extra[_SAVE]) for one in first_to_last(chat) if _SAVE in one.extra)
-    written = (one for save in saves for one in cast("list[dict[str, Json]]", save["entries"]))
-    return {entry.id: entry for entry in map(_entry, written)}
+    return {one.id: one for save in saves for part in ("copied", "entries") for one in _part(save, part)}
+
+
+def _part(save: dict[str, Json], name: str) -> list[ConversationEntry]:
+    return [_entry(one) for one in cast("list[dict[str, Json]]", save[name])]
 
 
 def _json(record: ConversationRecord) -> Json:
@@ -183,13 +190,9 @@ def _entry(written: dict[str, Json]) -> ConversationEntry:
 
 def _spoken(entry: ConversationEntry) -> NewMessage:
     """Return the text of an entry for recall."""
-    role, text = _said(entry.message)
-    return NewMessage(role=role, content=text, native_id=entry.id)
-
-
-def _said(message: "ModelMessage") -> tuple[Role, str]:
-    if isinstance(message, ModelResponse):
-        return Role.ASSISTANT, message.text or ""
-    prompts = [one for one in message.parts if isinstance(one, UserPromptPart)]
-    parts: list[object] = [getattr(one, "content", None) for one in prompts or message.parts]
-    return Role.USER if prompts else Role.TOOL, "\n".join(map(texts_of, parts)).strip()
+    if isinstance(entry.message, ModelResponse):
+        return NewMessage(role="assistant", content=entry.message.text or "", native_id=entry.id)
+    prompts = [one for one in entry.message.parts if isinstance(one, UserPromptPart)]
+    parts: list[object] = [getattr(one, "content", None) for one in prompts or entry.message.parts]
+    text = "\n".join(map(texts_of, parts)).strip()
+    return NewMessage(role="user" if prompts else "tool", content=text, native_id=entry.id)

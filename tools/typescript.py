@@ -22,7 +22,8 @@ def document() -> dict[str, Any]:
     from recollectum.doors.rest.routes import add_rest  # noqa: PLC0415 - needs the extra
 
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    add_rest(app)
+    # mem0 has a client for its routes.
+    add_rest(app, mem0=False)
     return app.openapi()
 
 

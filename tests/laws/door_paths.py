@@ -3,6 +3,7 @@
 A path that is in none of these tables fails the laws, so whoever adds one says here what it does.
 """
 
+from recollectum.doors.rest.mem0.not_offered import REASONS
 from recollectum.policy.actions import Action as A
 
 Actions = tuple[A, ...]
@@ -57,7 +58,22 @@ ROUTES: dict[str, Actions] = {
     "POST /v1/keys": (A.KEY_WRITE,),
     "POST /v1/keys/{key_id}/rotations": (A.KEY_WRITE,),
     "DELETE /v1/keys/{key_id}": (A.KEY_WRITE,),
+    "POST /v3/memories/add/": (A.MEMORY_WRITE,),
+    "POST /v3/memories/search/": (A.MEMORY_SEARCH, A.MEMORY_READ),
+    "POST /v3/memories/": (A.MEMORY_READ,),
+    "GET /v1/memories/{memory_id}/": (A.MEMORY_READ,),
+    "GET /v1/memories/{memory_id}/history/": (A.MEMORY_READ,),
+    "PUT /v1/memories/{memory_id}/": (A.MEMORY_READ, A.MEMORY_WRITE),
+    "DELETE /v1/memories/{memory_id}/": (A.MEMORY_READ, A.MEMORY_DELETE),
+    "DELETE /v1/memories/": (A.MEMORY_READ, A.MEMORY_DELETE),
+    "PUT /v1/batch/": (A.MEMORY_READ, A.MEMORY_WRITE),
+    "DELETE /v1/batch/": (A.MEMORY_READ, A.MEMORY_DELETE),
+    "GET /v1/entities/": (A.MEMORY_READ,),
+    "DELETE /v2/entities/{kind}/{name}/": (A.MEMORY_READ, A.MEMORY_DELETE),
+    # What mem0's client asks, and is refused with a reason.
+    **dict.fromkeys(REASONS, ()),
     # About the server, and about nobody's memory.
+    "GET /v1/ping/": (),
     "GET /healthz": (),
     "GET /readyz": (),
     "GET /metrics": (),

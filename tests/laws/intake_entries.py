@@ -141,6 +141,20 @@ def _http_edit(world: World, text: str, root: str) -> object:
     return answer
 
 
+def _mem0_edit(world: World, text: str) -> object:
+    memory = world.vault.memories.save("to be edited by mem0")
+    answer = world.served.ask("PUT", f"/v1/memories/{memory.id}/", {"text": text})
+    assert answer.status == 200
+    return answer
+
+
+def _mem0_batch(world: World, text: str) -> object:
+    memory = world.vault.memories.save("to be edited by mem0 in a batch")
+    answer = world.served.ask("PUT", "/v1/batch/", {"memories": [{"memory_id": memory.id, "text": text}]})
+    assert answer.status == 200
+    return answer
+
+
 def _http_message(world: World, text: str) -> object:
     place = f"/v1/sessions/{world.chat('over-http').id}/messages"
     answer = world.served.ask("POST", place, {"role": "user", "content": text})
@@ -200,6 +214,11 @@ ENTRIES: dict[str, Entry] = {
     "MCP add_observations": _observe,
     "HTTP POST /memory/add": lambda w, t: w.served.ask("POST", "/memory/add", {"content": t}),
     "HTTP POST /v1/memories": lambda w, t: w.served.ask("POST", "/v1/memories", {"content": t}),
+    "HTTP POST /v3/memories/add/": lambda w, t: w.served.ask(
+        "POST", "/v3/memories/add/", {"messages": [{"role": "user", "content": t}], "user_id": "alice"}
+    ),
+    "HTTP PUT /v1/memories/{memory_id}/": _mem0_edit,
+    "HTTP PUT /v1/batch/": _mem0_batch,
     "HTTP PATCH /memory/{memory_id}": lambda w, t: _http_edit(w, t, "/memory"),
     "HTTP PATCH /v1/memories/{memory_id}": lambda w, t: _http_edit(w, t, "/v1/memories"),
     "HTTP POST /v1/sessions/{session_id}/messages": _http_message,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from recollectum.doors.rest.mem0.not_offered import REASONS
 from tests.matrix import oracle
 from tests.matrix.over_http_world import FURTHER, Things
 from tests.matrix.world import COMMON, Held
@@ -13,6 +14,8 @@ LISTED = {**oracle.PAGES, "active": oracle.PAGES["active"] | {"learned", "node"}
 #: The routes of memories; those under /v1 and those of feature M10 are the same functions.
 MEMORIES = ("/memory", "/v1/memories")
 TALKS = frozenset({"talk0", "talk1"})
+#: What mem0 would know: active memories that are no state of other programs.
+PLAIN = oracle.PAGES["active"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,8 @@ class Ask:
     there: bool = True
     #: Whether it is about the caller's own and takes no owner.
     own: bool = False
+    #: The path as it is asked, where the route has braces for something that is no id.
+    at: str = ""
 
     @property
     def method(self) -> str:
@@ -46,7 +51,7 @@ class Ask:
     def path(self) -> str:
         """Its path with the id in it."""
         before, brace, rest = self.route.partition(" ")[2].partition("{")
-        path = before + self.id + rest.partition("}")[2] if brace else before
+        path = self.at or (before + self.id + rest.partition("}")[2] if brace else before)
         return path + (f"?{self.query}" if self.query else "")
 
     def __str__(self) -> str:
@@ -57,7 +62,8 @@ class Ask:
 def asks(held: Held, things: Things | None) -> list[Ask]:
     """Every request there is, aimed at what one vault holds; readers first, what destroys last."""
     there = things or Things(learning="mem_none", proposal="prp_none", receipt="rct_none", key="key_none")
-    every = [*_of_memories(held), *_reads(held, there), *_writes(held, there), *_own(there), *_of_keys(there)]
+    every = [*_of_memories(held), *_reads(held, there), *_of_mem0(held), *_writes(held, there), *_own(there)]
+    every += [*_of_keys(there), *_mem0_deletes_all()]
     return every if things else [_unfurnished(one) for one in every]
 
 
@@ -146,3 +152,42 @@ def _of_keys(things: Things) -> Iterator[Ask]:
     yield Ask(route="POST /v1/keys", body={"scopes": ["read"]}, permission="admin", own=True)
     yield Ask(route="POST /v1/keys/{key_id}/rotations", id=things.key, permission="admin", own=True)
     yield Ask(route="DELETE /v1/keys/{key_id}", id=things.key, permission="admin", own=True)
+
+
+#: As the client of mem0 asks for everything that is the person's own.
+_EVERYBODY = {"user_id": "*"}
+_MEM0_MEMORY = "/v1/memories/{memory_id}/"
+
+
+def _of_mem0(held: Held) -> Iterator[Ask]:
+    """The routes of mem0's client: about the vault of the person whose key it is."""
+    yield Ask(route="GET /v1/ping/", permission="key", own=True)
+    for route in REASONS:
+        at = route.partition(" ")[2].replace("{rest:path}", "x/").replace("{entity_id}", "x").replace("{job_id}", "x")
+        yield Ask(route=route, at=at, permission="key", own=True, there=False)
+    for place, id_ in held.memories.items():
+        shows = frozenset({place}) & PLAIN
+        for path in (_MEM0_MEMORY, f"{_MEM0_MEMORY}history/"):
+            yield Ask(route=f"GET {path}", id=id_, shows=shows, there=bool(shows), own=True)
+    searched = {"query": COMMON, "filters": _EVERYBODY, "top_k": 1000}
+    yield Ask(route="POST /v3/memories/search/", body=searched, shows=oracle.AS_CONTEXT, own=True)
+    everything = {"filters": _EVERYBODY}
+    yield Ask(route="POST /v3/memories/", query="page_size=1000", body=everything, shows=PLAIN | {"learned"}, own=True)
+    yield Ask(route="GET /v1/entities/", own=True)
+    said = {"messages": [{"role": "user", "content": "something newest"}], "run_id": "r1"}
+
+    def write(route: str, id_: str = "", body: object = None) -> Ask:
+        return Ask(route=route, id=id_, body=body, permission="write", own=True)
+
+    active, successor = held.memories["active"], held.memories["successor"]
+    yield write("POST /v3/memories/add/", body=said)
+    yield write(f"PUT {_MEM0_MEMORY}", active, {"text": "something else"})
+    yield write("PUT /v1/batch/", body={"memories": [{"memory_id": active, "text": "something other"}]})
+    yield write(f"DELETE {_MEM0_MEMORY}", held.memories["superseded_row"])
+    yield write("DELETE /v1/batch/", body={"memories": [{"memory_id": successor}]})
+
+
+def _mem0_deletes_all() -> Iterator[Ask]:
+    entity = "DELETE /v2/entities/{kind}/{name}/"
+    yield Ask(route=entity, at="/v2/entities/run/r1/", permission="write", own=True)
+    yield Ask(route="DELETE /v1/memories/", query="user_id=*", permission="write", own=True)

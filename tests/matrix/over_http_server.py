@@ -94,7 +94,7 @@ class Server:
             "nobody": {},
             "empty": {"Authorization": "Bearer "},
             "basic": {"Authorization": f"Basic {base64.b64encode(f'{alice}:{alice}'.encode()).decode()}"},
-            "other_scheme": {"Authorization": f"Token {alice}"},
+            "other_scheme": {"Authorization": f"Digest {alice}"},
             "shortened": {"Authorization": f"Bearer {TOKEN[:-1]}"},
             "as_a_cookie": {"Cookie": f"recollectum_session={alice}; token={alice}"},
             "operator": {"Authorization": f"Bearer {TOKEN}"},

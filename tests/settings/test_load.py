@@ -111,7 +111,7 @@ BUILT_IN: dict[str, object] = {
         "rate_per_minute": 6000,
         "address_rate_per_minute": 60_000,
         "failures_per_minute": 60,
-        **{"max_connections": 500, "header_seconds": 10.0, "drain_seconds": -1.0},
+        **{"max_connections": 500, "header_seconds": 10.0, "drain_seconds": -1.0, "mem0": "on"},
     },
     "daemon": {
         "consolidation_seconds": 60.0,

@@ -24,7 +24,7 @@ from recollectum.vault.intake.draft import MAX_PAGE, Draft
 from recollectum.vault.intake.redaction import redact_text
 
 if TYPE_CHECKING:
-    from recollectum.domain.memory import Memory
+    from recollectum.domain.memory import Memory, SaveResult
     from recollectum.vault.vault import Vault
 
 Folder = tuple[str, ...]
@@ -71,8 +71,8 @@ class Documents:
         documents: Iterable[tuple[Folder, str, Mapping[str, Json], timedelta | None]],
         *,
         said_by: ToolUse | None = None,
-    ) -> builtins.list[str]:
-        """Save documents, each with its time to live, in one transaction; return the ids of their memories.
+    ) -> "builtins.list[SaveResult]":
+        """Save documents, each with its time to live, in one transaction; return what was stored.
 
         One of the same name is replaced. With `said_by` a model wrote them with a tool, which is recorded and decides
         their trust.
@@ -81,12 +81,12 @@ class Documents:
             Draft(content=_content(folder, name, body, ttl), key=self._key(folder, name), ttl=ttl, agent=self._agent)
             for folder, name, body, ttl in documents
         ]
-        return [one.id for one in self._vault.memories.save_many(drafts, said_by=said_by)] if drafts else []
+        return self._vault.memories.save_many(drafts, said_by=said_by) if drafts else []
 
-    def edit(self, document: Document, body: Mapping[str, Json]) -> None:
+    def edit(self, document: Document, body: Mapping[str, Json]) -> "Memory":
         """Replace the body of a document; raise Conflict when it changed since it was read."""
         content = _content(document.folder, document.name, body, None)
-        self._vault.memories.edit(document.memory.id, content, version=document.memory.version)
+        return self._vault.memories.edit(document.memory.id, content, version=document.memory.version)
 
     def renew(self, document: Document, ttl: timedelta) -> None:
         """Let the time to live of a document begin anew."""

@@ -307,6 +307,7 @@ class ServerSettings:
     header_seconds: float = number(
         10.0, 0.1, 3600, "Timeout in seconds for the head of a request, and between two pieces of its body."
     )
+    mem0: Literal["on", "off"] = choice("on", ("off",), "Whether the routes that mem0's client calls are served.")
     drain_seconds: float = number(
         -1.0, -1, 3600, "How long SIGTERM fails `/readyz` before connections are refused; -1: 5 on PostgreSQL, else 0."
     )

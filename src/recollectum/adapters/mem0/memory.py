@@ -1,261 +1,216 @@
 """Has the methods of mem0's `Memory` on vaults: each user's memories are in the vault of that user."""
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from recollectum.adapters.documents import Document, Documents, Folder, body_of
-from recollectum.adapters.mem0.filters import SCOPES, Fields, fits, scopes_of
-from recollectum.domain.access.owner import OwnerKind
-from recollectum.domain.errors import NotFound
-from recollectum.domain.memory import State
-from recollectum.domain.page import every
-from recollectum.vault.intake.draft import MAX_PAGE
+from recollectum.adapters.documents import body_of
+from recollectum.adapters.mem0.filters import SCOPES, Fields, Refused, check_filters, check_id, fits
+from recollectum.adapters.mem0.records import (
+    Messages,
+    Result,
+    added,
+    body_of_message,
+    changed_body,
+    fields_of,
+    folder_of,
+    id_of,
+    lifetime,
+    messages_of,
+    shown,
+    versions_of,
+)
+from recollectum.adapters.mem0.shelf import AGENT, Shelf
+from recollectum.domain.notice import Notice
 
 if TYPE_CHECKING:
-    from recollectum.domain.memory import Memory as SavedMemory
-    from recollectum.domain.message import Json
+    from recollectum.adapters.documents import Document
+    from recollectum.domain.access.owner import Owner
     from recollectum.engine import Recollectum
     from recollectum.vault.vault import Vault
 
-_KIND, _AGENT = "mem0", "mem0"
 _MOST_HITS = 1000
-
-Result = dict[str, Any]
+_UPDATED = {"message": "Memory updated successfully!"}
+#: An expiration date that is not to be changed.
+UNCHANGED = "unchanged"
 
 
 class RecollectumMemory:
-    """mem0's memory on vaults. An id names its vault too, so that it is found without a user."""
+    """mem0's memory on vaults. An id names its vault too, so that it is found without a user.
 
-    def __init__(self, home: "Recollectum") -> None:
+    With a `person`, as behind a key, what has no user is in the vault of that person. `on_notice` is called with what
+    happened to a text on its way in, such as a secret that was replaced.
+    """
+
+    def __init__(
+        self, home: "Recollectum", *, person: "Owner | None" = None, on_notice: Callable[[Notice], None] | None = None
+    ) -> None:
         self._home = home
+        self.shelf = Shelf(home, person)
+        self._on_notice = on_notice or _nobody_asked
+
+    @property
+    def infers(self) -> bool:
+        """Whether there is a language model that extracts memories."""
+        return self._home.language_model is not None
 
     def add(
         self,
-        messages: str | Mapping[str, str] | Sequence[Mapping[str, str]],
+        messages: Messages,
         *,
         user_id: str | None = None,
         agent_id: str | None = None,
+        app_id: str | None = None,
         run_id: str | None = None,
         metadata: Mapping[str, object] | None = None,
         expiration_date: str | None = None,
         infer: bool = True,
     ) -> Result:
         """Add messages as memories; with `infer` a language model, if there is one, extracts what is worth keeping."""
-        scope = _scope(user_id, agent_id, run_id)
-        said = _messages(messages)
-        vault = self._vault(scope)
-        if infer and self._home.language_model is not None:
-            learned = vault.learn(said, channel=_AGENT, agent=agent_id or _AGENT)
-            return {"results": [_event(_id(one.id, vault), one.content) for one in learned.memories]}
-        ttl = _lifetime(expiration_date, vault)
-        bodies = [_body(one, scope, metadata) for one in said if one.get("role") != "system"]
-        ids = self._documents(vault).save((_folder(scope), str(uuid4()), body, ttl) for body in bodies)
-        saved = zip(ids, bodies, strict=True)
-        return {
-            "results": [{**_event(_id(one, vault), str(body["memory"])), "role": body["role"]} for one, body in saved]
-        }
+        scope = _scope(user_id, agent_id, app_id, run_id)
+        said = messages_of(messages)
+        vault = self.shelf.of_ids(scope)
+        if infer and self.infers:
+            learned = vault.learn(said, channel=AGENT, agent=agent_id or AGENT)
+            self._on_notice(learned.notice)
+            return {"results": [added(id_of(one.id, vault), one.content) for one in learned.memories]}
+        ttl = lifetime(expiration_date, vault)
+        bodies = [body_of_message(one, scope, metadata, expiration_date) for one in said if one.get("role") != "system"]
+        saved = self.shelf.documents(vault).save((folder_of(scope), str(uuid4()), body, ttl) for body in bodies)
+        results: list[Result] = []
+        for one in saved:
+            self._on_notice(one.notice)
+            # As it was stored, without secrets.
+            body = body_of(one.memory.content)
+            text = added(id_of(one.id, vault), str(body["memory"]))
+            results.append({**text, "actor_id": body.get("actor_id"), "role": body["role"]})
+        return {"results": results}
 
     def search(
-        self, query: str, *, filters: Fields | None = None, top_k: int = 20, threshold: float = 0.1, **wrong: object
+        self, query: str, *, filters: Fields | None = None, top_k: int = 20, threshold: float = 0.0, **wrong: object
     ) -> Result:
         """Return the memories that have to do with a query, best first."""
         _refuse_scopes(wrong)
         if not query.strip():
-            raise ValueError("Invalid query: cannot be empty or whitespace-only.")
-        vault = self._vault(scopes_of(filters or {}))
+            raise Refused("Invalid query: cannot be empty or whitespace-only.")
+        if not 0 <= threshold <= 1:
+            raise Refused(f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
+        wanted = check_filters(filters)
+        vault = self.shelf.of_filters(wanted)
         found: dict[str, Result] = {}
-        for hit in vault.recall(query, limit=min(3 * top_k, _MOST_HITS), source="memories", untrusted=True):
-            document = self._load(vault, hit.source.memory_id or "")
-            if document and hit.score >= threshold and fits(_fields(document), filters or {}):
-                found.setdefault(document.memory.id, {**_shown(document, vault), "score": hit.score})
+        limit = min(3 * _check_top(top_k), _MOST_HITS)
+        for hit in vault.recall(query, limit=limit, source="memories", untrusted=True) if limit else ():
+            document = self.shelf.load(vault, hit.source.memory_id or "")
+            if document and hit.score >= threshold and fits(fields_of(document), wanted):
+                found.setdefault(document.memory.id, {**shown(document, vault), "score": hit.score})
         return {"results": list(found.values())[:top_k]}
 
     def get_all(self, *, filters: Fields | None = None, top_k: int = 20, **wrong: object) -> Result:
         """Return the memories that a filter takes, newest first."""
         _refuse_scopes(wrong)
-        vault = self._vault(scopes_of(filters or {}))
-        kept = (one for one in self._all(vault) if fits(_fields(one), filters or {}))
-        return {"results": [_shown(one, vault) for one in islice(kept, top_k)]}
+        wanted = check_filters(filters)
+        vault = self.shelf.of_filters(wanted)
+        kept = (one for one in self.shelf.everything(vault) if fits(fields_of(one), wanted))
+        return {"results": [shown(one, vault) for one in islice(kept, _check_top(top_k))]}
 
     def get(self, memory_id: str) -> Result | None:
         """Return one memory, or None."""
-        found = self._find(memory_id)
-        return None if found is None else _shown(found[1], found[0])
+        found = self.shelf.find(memory_id)
+        return None if found is None else shown(found[1], found[0])
 
     def update(
-        self, memory_id: str, text: str | None = None, metadata: Mapping[str, object] | None = None
+        self,
+        memory_id: str,
+        text: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        expiration_date: str | None = UNCHANGED,
     ) -> dict[str, str]:
-        """Change the text or the metadata of a memory; the previous version is kept."""
-        vault, document = self._get(memory_id)
-        body = dict(document.body)
+        """Change a memory; the previous version is kept. Metadata is merged; None takes an expiration date away."""
+        vault, document = self.shelf.get(memory_id)
+        _check_change(document, text, metadata, expiration_date)
         if not document.name:
-            # The words of a model that extracted it: a plain memory, without metadata.
-            vault.memories.edit(document.memory.id, text, version=document.memory.version)
-            return {"message": "Memory updated successfully!"}
-        if text is not None:
-            body |= {"memory": text, "hash": _hash(text)}
-        if metadata is not None:
-            body["metadata"] = cast("Json", dict(metadata))
-        self._documents(vault).edit(document, body)
-        return {"message": "Memory updated successfully!"}
+            changed = vault.memories.edit(document.memory.id, text, version=document.memory.version)
+        elif expiration_date == UNCHANGED:
+            known = document.body.get("expiration_date")
+            body = changed_body(document, text, metadata, str(known) if known else None)
+            changed = self.shelf.documents(vault).edit(document, body)
+        else:
+            body, ttl = changed_body(document, text, metadata, expiration_date), lifetime(expiration_date, vault)
+            (changed,) = self.shelf.documents(vault).save([(document.folder, document.name, body, ttl)])
+        self._on_notice(changed.notice)
+        return _UPDATED
 
     def delete(self, memory_id: str) -> dict[str, str]:
         """Delete a memory; it can be restored until its grace window ends."""
-        vault, document = self._get(memory_id)
-        self._documents(vault).forget_memory(document.memory)
+        vault, document = self.shelf.get(memory_id)
+        self.shelf.documents(vault).forget_memory(document.memory)
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
-        self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
+        self,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        *,
+        app_id: str | None = None,
     ) -> dict[str, str]:
-        """Delete all memories of a user, an agent or a run."""
-        scope = _scope(user_id, agent_id, run_id)
-        vault = self._vault(scope)
-        for one in [one for one in self._all(vault) if fits(_fields(one), scope)]:
-            self._documents(vault).forget_memory(one.memory)
+        """Delete all memories of a user, an agent, an app or a run."""
+        scope = _scope(user_id, agent_id, app_id, run_id)
+        self.shelf.forget(self.shelf.of_ids(scope), scope)
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[Result]:
         """Return the versions of a memory, oldest first."""
-        found = self._find(memory_id)
-        return [] if found is None else list(_versions(memory_id, *found))
+        found = self.shelf.find(memory_id)
+        return [] if found is None else list(versions_of(memory_id, *found))
 
-    def _vault(self, scope: Mapping[str, str]) -> "Vault":
-        if "user_id" in scope:
-            return self._home.vault(f"user:{scope['user_id']}")
-        return self._home.vault(f"agent:{scope.get('agent_id', _AGENT)}")
+    def update_many(self, changes: Sequence[tuple[str, str | None, Mapping[str, object] | None]]) -> None:
+        """Change memories by id, text and metadata; when one of them is refused, none is changed."""
+        found = [(*self.shelf.get(memory_id), text, metadata) for memory_id, text, metadata in changes]
+        for _, document, text, metadata in found:
+            _check_change(document, text, metadata, UNCHANGED)
+        for memory_id, text, metadata in changes:
+            self.update(memory_id, text, metadata)
 
-    def _documents(self, vault: "Vault") -> Documents:
-        return Documents(vault, _KIND, _AGENT)
-
-    def _find(self, memory_id: str) -> "tuple[Vault, Document] | None":
-        name, _, owner = memory_id.partition("@")
-        if owner not in map(str, self._home.list_owners()):
-            return None
-        vault = self._home.vault(owner)
-        found = self._load(vault, name)
-        return None if found is None else (vault, found)
-
-    def _load(self, vault: "Vault", memory_id: str) -> Document | None:
-        try:
-            memory = vault.memories.get(memory_id)
-        except NotFound:
-            return None
-        return self._parsed(vault, memory)
-
-    def _all(self, vault: "Vault") -> Iterator[Document]:
-        """Return the memories of a vault that mem0 would know, newest first."""
-        memories = vault.memories
-        listed = every(lambda cursor: memories.list(cursor=cursor, limit=MAX_PAGE))
-        return (one for memory in listed if (one := self._parsed(vault, memory)) is not None)
-
-    def _parsed(self, vault: "Vault", memory: "SavedMemory") -> Document | None:
-        """Return what mem0 added, or a plain memory of the vault as such; None for the state of other programs."""
-        found = self._documents(vault).of(memory)
-        if found is not None or memory.state is not State.ACTIVE or memory.content.startswith("{"):
-            return found
-        owner = vault.owner
-        scope = "agent_id" if owner.kind is OwnerKind.AGENT else "user_id"
-        body: dict[str, Json] = {"memory": memory.content, "hash": _hash(memory.content), scope: owner.name}
-        return Document((), "", body, memory)
-
-    def _get(self, memory_id: str) -> "tuple[Vault, Document]":
-        found = self._find(memory_id)
-        if found is None:
-            raise ValueError(f"Memory with id {memory_id} not found. Please provide a valid 'memory_id'")
-        return found
+    def delete_many(self, memory_ids: Sequence[str]) -> None:
+        """Delete memories; when one of them is not there, none is deleted."""
+        found: list[tuple[Vault, Document]] = [self.shelf.get(one) for one in memory_ids]
+        for vault, document in found:
+            self.shelf.documents(vault).forget_memory(document.memory)
 
 
-def _scope(user_id: str | None, agent_id: str | None, run_id: str | None) -> dict[str, str]:
-    given = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-    scope = {name: str(value).strip() for name, value in given.items() if value is not None}
+def _nobody_asked(_: Notice) -> None:
+    """Drop a notice: mem0 has no place for one."""
+
+
+def _scope(user_id: str | None, agent_id: str | None, app_id: str | None, run_id: str | None) -> dict[str, str]:
+    given = {"user_id": user_id, "agent_id": agent_id, "app_id": app_id, "run_id": run_id}
+    scope = {name: check_id(name, value) for name, value in given.items() if value is not None}
     if not scope:
-        raise ValueError("At least one of 'user_id', 'agent_id', or 'run_id' must be provided.")
-    for name, value in scope.items():
-        if not value or any(char.isspace() for char in value):
-            raise ValueError(f"Invalid {name}: cannot be empty or contain whitespace. Provide a valid identifier.")
+        raise Refused("At least one of user_id, agent_id, app_id or run_id must be provided.")
     return scope
 
 
 def _refuse_scopes(wrong: Mapping[str, object]) -> None:
     for name in wrong:
         cure = f"use filters={{'{name}': ...}}" if name in SCOPES else "leave it out"
-        raise ValueError(f"The parameter {name!r} is not supported here; {cure}.")
+        raise Refused(f"The parameter {name!r} is not supported here; {cure}.")
 
 
-def _messages(messages: str | Mapping[str, str] | Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    if isinstance(messages, str):
-        return [{"role": "user", "content": messages}]
-    return [messages] if isinstance(messages, Mapping) else list(messages)
+def _check_top(top_k: int) -> int:
+    if isinstance(top_k, bool) or top_k < 0:
+        raise Refused(f"Invalid top_k: {top_k}. Must be a non-negative integer.")
+    return top_k
 
 
-def _body(message: Mapping[str, str], scope: Mapping[str, str], metadata: Fields | None) -> "dict[str, Json]":
-    text = message["content"]
-    body: dict[str, Json] = {"memory": text, "hash": _hash(text), "role": message.get("role", "user"), **scope}
-    return {**body, "metadata": cast("Json", dict(metadata))} if metadata else body
-
-
-def _hash(text: str) -> str:
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
-
-
-def _folder(scope: Mapping[str, str]) -> Folder:
-    return tuple(scope.get(name, "") for name in SCOPES)
-
-
-def _lifetime(expiration_date: str | None, vault: "Vault") -> timedelta | None:
-    """Return the time until the end of a day; raise when it is over."""
-    if expiration_date is None:
-        return None
-    end = datetime.combine(date.fromisoformat(expiration_date), datetime.max.time(), UTC)
-    return end - vault.admin.clock().now
-
-
-def _id(memory_id: str, vault: "Vault") -> str:
-    return f"{memory_id}@{vault.owner}"
-
-
-def _event(memory_id: str, text: str) -> Result:
-    return {"id": memory_id, "memory": text, "event": "ADD"}
-
-
-def _fields(document: Document) -> Fields:
-    metadata = document.body.get("metadata")
-    return {**(metadata if isinstance(metadata, Mapping) else {}), **document.body}
-
-
-def _shown(document: Document, vault: "Vault") -> Result:
-    body, memory = document.body, document.memory
-    changed = memory.updated_at.isoformat() if memory.version > 1 else memory.created_at.isoformat()
-    return {
-        "id": _id(memory.id, vault),
-        "memory": body["memory"],
-        "hash": body["hash"],
-        "metadata": body.get("metadata"),
-        "created_at": memory.created_at.isoformat(),
-        "updated_at": changed,
-        **{name: body[name] for name in (*SCOPES, "role") if name in body},
-    }
-
-
-def _versions(memory_id: str, vault: "Vault", document: Document) -> Iterator[Result]:
-    before: str | None = None
-    for version in vault.memories.history(document.memory.id).versions:
-        after = str(body_of(version.content)["memory"]) if document.name else version.content
-        yield {
-            "id": f"{version.memory_id}:{version.version}",
-            "memory_id": memory_id,
-            "old_memory": before,
-            "new_memory": after,
-            "event": "ADD" if before is None else "UPDATE",
-            "created_at": document.memory.created_at.isoformat(),
-            "updated_at": version.recorded_at.isoformat(),
-            "is_deleted": False,
-            "actor_id": None,
-            "role": document.body.get("role"),
-        }
-        before = after
+def _check_change(
+    document: "Document", text: str | None, metadata: Mapping[str, object] | None, expiration_date: str | None
+) -> None:
+    if text is None and metadata is None and expiration_date == UNCHANGED:
+        raise Refused("At least one of text, metadata, or expiration_date must be provided.")
+    if text is not None and not text.strip():
+        raise Refused("the text is empty; give it at least one word, or delete the memory")
+    if not document.name and (text is None or metadata is not None or expiration_date != UNCHANGED):
+        # The words of a model that extracted it, or of the person: a plain memory of the vault.
+        raise Refused("this memory was not added with metadata by mem0; change its text alone")

@@ -21,7 +21,8 @@ from recollectum.vault.vault import Vault
 
 #: The header with the person for whom a local program with the daemon's token acts.
 USER_HEADER = "recollectum-user"
-_SCHEME = "bearer"
+#: `Token` is what the clients of mem0 send.
+_SCHEMES = frozenset({"bearer", "token"})
 
 
 class Unauthenticated(Exception):
@@ -92,7 +93,7 @@ def bearer(request: HTTPConnection) -> str:
 def parse_bearer(header: str) -> str:
     """Return the secret in an Authorization header; empty when there is none."""
     scheme, _, secret = header.partition(" ")
-    return secret.strip() if scheme.casefold() == _SCHEME else ""
+    return secret.strip() if scheme.casefold() in _SCHEMES else ""
 
 
 def is_local_token(request: HTTPConnection) -> bool:

@@ -14,5 +14,6 @@ purge             /v1/purges, /memory/user/purge, /v1/receipts
 events            /v1/events
 export            /v1/exports
 keys              /v1/keys
+mem0              the routes of mem0's client
 health            /healthz, /readyz, /metrics
 """

@@ -9,6 +9,8 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from recollectum.doors.rest import events, export, health, keys, learnings, memories, purge, recall, review, sessions
+from recollectum.doors.rest.mem0 import not_offered
+from recollectum.doors.rest.mem0 import routes as mem0_routes
 from recollectum.doors.rest.responses import ErrorPlace, ProblemDocument
 
 _TEMPLATE = "#/components/schemas/{model}"
@@ -52,11 +54,12 @@ _ROUTERS = (
     export.router,
     keys.router,
 )
+_MEM0 = (mem0_routes.router, not_offered.router)
 
 
-def add_rest(app: FastAPI) -> None:
-    """Add the routes to the app."""
-    for router in _ROUTERS:
+def add_rest(app: FastAPI, *, mem0: bool = True) -> None:
+    """Add the routes to the app, and with `mem0` those of mem0's client."""
+    for router in (*_ROUTERS, *(_MEM0 if mem0 else ())):
         app.include_router(router)
     # The framework calls it by this name.
     app.openapi = partial(make_schema, app, version("recollectum"))

@@ -102,7 +102,7 @@ def build_app(serving: ServerState, *, clock: Callable[[], float] = time.monoton
     """Return the app with every route of one server; it does not listen yet."""
     app = ServedApp(serving, clock)
     add_problems(app)
-    add_rest(app)
+    add_rest(app, mem0=serving.recollectum.settings.server.mem0 == "on")
     add_mcp(app, serving)
     add_hook(app)
     add_console(app, serving)

@@ -10,7 +10,7 @@ from tests.agents.sdk import claude_on_path
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 MOST_LINES = 40
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.loopback]
 
 
 def test_there_is_one() -> None:

@@ -5,18 +5,19 @@
 import os
 import random
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from recollectum import Recollectum
 from recollectum.adapters.mem0 import RecollectumMemory
-from recollectum.domain.models.embedder import Purpose
-from recollectum.testing import ScriptedEmbedder, ScriptedModel
+from recollectum.testing import ScriptedModel
+from tests.adapters.mem0.faces import EMBEDDER, ClientFace, Face, load_mem0, own_memory
+from tests.doors.http.served import serving
 
 STEPS = int(os.environ.get("ADAPTER_STEPS", "400")) // 4
-EMBEDDER = ScriptedEmbedder()
 
 
 @pytest.fixture
@@ -30,68 +31,115 @@ def memory(home: Recollectum) -> RecollectumMemory:
     return RecollectumMemory(home)
 
 
-@pytest.fixture
-def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401
-    """mem0's own memory, with the same vectors and without a model."""
-    for name, value in {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(tmp_path / "m"), "OPENAI_API_KEY": "none"}.items():
-        monkeypatch.setenv(name, value)
-    import mem0
-    from mem0.embeddings.openai import OpenAIEmbedding
-
-    def embed(_: object, text: str, *__: object, **___: object) -> list[float]:
-        return EMBEDDER.embed([text], Purpose.PASSAGE)[0].tolist()
-
-    def embed_batch(_: object, texts: list[str], *__: object, **___: object) -> list[list[float]]:
-        return EMBEDDER.embed(texts, Purpose.PASSAGE).tolist()
-
-    monkeypatch.setattr(OpenAIEmbedding, "embed", embed)
-    monkeypatch.setattr(OpenAIEmbedding, "embed_batch", embed_batch)
-    store = {"path": str(tmp_path / "qdrant"), "embedding_model_dims": 64, "collection_name": "c"}
-    config = {"vector_store": {"provider": "qdrant", "config": store}, "history_db_path": str(tmp_path / "h.db")}
-    return mem0.Memory.from_config(config)
+@pytest.fixture(params=["python", pytest.param("http", marks=pytest.mark.loopback)])
+def ours(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Face]:
+    """Our face in Python, and mem0's client with a server of ours."""
+    if request.param == "python":
+        yield cast("Face", RecollectumMemory(request.getfixturevalue("home")))
+        return
+    mem0 = load_mem0(tmp_path, monkeypatch)
+    with serving(tmp_path / "served") as served, ExitStack() as stack:
+        url = f"http://127.0.0.1:{served.port}"
+        clients = {one: mem0.MemoryClient(served.new_key(f"user:{one}"), url) for one in ("ann", "bob")}
+        for one in clients.values():
+            stack.enter_context(closing(one.client))
+        yield ClientFace(clients, mem0.exceptions)
 
 
 def _shown(found: dict[str, Any]) -> list[tuple[object, ...]]:
-    names = ("memory", "hash", "metadata", "user_id", "run_id", "role")
+    names = ("memory", "hash", "metadata", "user_id", "agent_id", "run_id", "actor_id", "role")
     return sorted(tuple(str(one.get(name)) for name in names) for one in found["results"])
 
 
-def _tried(one: Any, method: str, *given: object) -> str:  # noqa: ANN401
+def _told(history: list[dict[str, Any]]) -> list[tuple[object, ...]]:
+    names = ("event", "old_memory", "new_memory", "is_deleted", "actor_id", "role")
+    return [tuple(one[name] for name in names) for one in history]
+
+
+def _tried(one: Face, method: str, *given: object) -> str:
     try:
         return str(getattr(one, method)(*given))
     except ValueError:
         return "refused"
 
 
+FILTERS: list[dict[str, Any]] = [
+    {},
+    {"n": 2},
+    {"n": "2"},
+    {"run_id": "r1"},
+    {"agent_id": "planner"},
+    {"role": "assistant"},
+    {"n": {"gte": 1}},
+    {"n": {"gt": 0, "lt": 3}},
+    {"n": {"ne": 2}},
+    {"t": {"in": ["x", "y"]}},
+    {"t": {"nin": ["x"]}},
+    {"t": ["x", "z"]},
+    {"AND": [{"n": 1}, {"t": "x"}]},
+    {"OR": [{"n": 1}, {"t": "y"}]},
+    {"NOT": [{"n": 1}]},
+    {"created_at": {"gte": "2020-01-01"}},
+]
+
+
+def _added(rnd: random.Random, n: int, user: str, both: tuple[Face, Face]) -> list[list[str]]:
+    said = [{"role": "user", "content": f"fact {n} about tea"}, {"role": "system", "content": "be brief"}]
+    said += [{"role": "assistant", "content": f"noted {n}", "name": "Kim"}] if rnd.random() < 0.3 else []
+    given: dict[str, Any] = {"user_id": user, "infer": False, "metadata": {"n": rnd.randint(0, 3)}}
+    given["metadata"] |= {"t": rnd.choice("xy")} if rnd.random() < 0.7 else {}
+    given |= rnd.choice([{}, {}, {"run_id": "r1"}, {"agent_id": "planner"}])
+    made = [one.add(said, **given)["results"] for one in both]
+    names = ("memory", "event", "actor_id", "role")
+    shown = [[tuple(one[name] for name in names) for one in several] for several in made]
+    assert shown[0] == shown[1]
+    return [[mine["id"], other["id"]] for mine, other in zip(*made, strict=True)]
+
+
 @pytest.mark.slow
-def test_a_random_history_reads_as_in_mem0(memory: RecollectumMemory, theirs: Any) -> None:  # noqa: ANN401
+@pytest.mark.feature("A19")
+def test_a_random_history_reads_as_in_mem0(ours: Face, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = (ours, own_memory(tmp_path, monkeypatch))
     rnd = random.Random(2)
     ids: list[list[str]] = []
     for n in range(STEPS):
         user, dice = rnd.choice(["ann", "bob"]), rnd.random()
-        if dice < 0.35:
-            given: dict[str, Any] = {"user_id": user, "infer": False, "metadata": {"n": rnd.randint(0, 3), "t": "x"}}
-            given |= {"run_id": "r1"} if rnd.random() < 0.3 else {}
-            made = [one.add(f"fact {n} about tea", **given)["results"][0] for one in (memory, theirs)]
-            assert [one["memory"] for one in made] == [f"fact {n} about tea"] * 2
-            ids.append([one["id"] for one in made])
-        elif dice < 0.6 and ids:
-            ours, other = rnd.choice(ids)
-            text = f"changed {n}"
-            assert _tried(memory, "update", ours, text) == _tried(theirs, "update", other, text)
-        elif dice < 0.7 and ids:
-            ours, other = rnd.choice(ids)
-            assert _tried(memory, "delete", ours) == _tried(theirs, "delete", other)
-            assert memory.get(ours) is theirs.get(other) is None
+        if dice < 0.35 or not ids:
+            ids += _added(rnd, n, user, both)
+            continue
+        pair = rnd.choice(ids)
+        if dice < 0.6:
+            text = rnd.choice([None, f"changed {n}"])
+            metadata = {"n": n % 4, "user_id": "eve"} if text is None or rnd.random() < 0.5 else None
+            results = [
+                _tried(one, "update", memory_id, text, metadata) for one, memory_id in zip(both, pair, strict=True)
+            ]
+            assert results[0] == results[1]
+        elif dice < 0.7:
+            results = [_tried(one, "delete", memory_id) for one, memory_id in zip(both, pair, strict=True)]
+            assert results[0] == results[1]
+            assert both[0].get(pair[0]) is both[1].get(pair[1]) is None
         else:
-            more: dict[str, Any] = rnd.choice(
-                [{}, {"n": 2}, {"run_id": "r1"}, {"n": {"gte": 1}}, {"t": {"in": ["x", "y"]}}]
-            )
-            found = [one.get_all(filters={"user_id": user, **more}, top_k=1000) for one in (memory, theirs)]
-            assert _shown(found[0]) == _shown(found[1])
+            wanted = {"user_id": user, **rnd.choice(FILTERS)}
+            found = [one.get_all(filters=wanted, top_k=1000) for one in both]
+            assert _shown(found[0]) == _shown(found[1]), wanted
+            _compare_one(both, pair)
     for user in ("ann", "bob"):
-        assert memory.delete_all(user_id=user) == theirs.delete_all(user_id=user)
-        assert memory.get_all(filters={"user_id": user}) == {"results": []}
+        assert both[0].delete_all(user_id=user) == both[1].delete_all(user_id=user)
+        assert both[0].get_all(filters={"user_id": user}, top_k=10)["results"] == []
+
+
+def _compare_one(both: tuple[Face, Face], pair: list[str]) -> None:
+    """Compare one memory with its history; what was deleted has one there alone."""
+    found = [one.get(memory_id) for one, memory_id in zip(both, pair, strict=True)]
+    assert (found[0] is None) is (found[1] is None)
+    if found[0] and found[1]:
+        assert _shown({"results": [found[0]]}) == _shown({"results": [found[1]]})
+        told = [_told(one.history(memory_id)) for one, memory_id in zip(both, pair, strict=True)]
+        assert told[0] == told[1]
+        hits = [one.search(found[0]["memory"], filters={"user_id": found[0]["user_id"]}, top_k=3) for one in both]
+        assert found[0]["memory"] in [hit["memory"] for hit in hits[0]["results"]]
+        assert found[1]["memory"] in [hit["memory"] for hit in hits[1]["results"]]
 
 
 def test_search_finds_what_has_to_do_with_the_query_and_keeps_users_apart(memory: RecollectumMemory) -> None:
@@ -132,6 +180,14 @@ def test_a_language_model_extracts_and_a_plain_memory_is_known_too(tmp_path: Pat
         ("search", ["x"], {"user_id": "ann"}),
         ("search", ["x"], {}),
         ("search", [" "], {"filters": {"user_id": "ann"}}),
+        ("search", ["x"], {"filters": {"user_id": "ann"}, "threshold": 2}),
+        ("search", ["x"], {"filters": {"user_id": "*"}}),
+        ("get_all", [], {"filters": {"user_id": "ann"}, "top_k": -1}),
+        ("get_all", [], {"filters": {"user_id": "ann", "n": {"near": 1}}}),
+        ("get_all", [], {"filters": {"user_id": ["ann", "bob"]}}),
+        ("add", [5], {"user_id": "ann"}),
+        ("add", [[{"role": "user"}]], {"user_id": "ann"}),
+        ("add", ["x"], {"user_id": "ann", "expiration_date": "soon", "infer": False}),
         ("get_all", [], {}),
         ("get_all", [], {"filters": {"n": 1}}),
         ("add", ["x"], {}),
@@ -141,7 +197,7 @@ def test_a_language_model_extracts_and_a_plain_memory_is_known_too(tmp_path: Pat
     ],
 )
 def test_what_mem0_refuses_is_refused(
-    memory: RecollectumMemory, method: str, given: list[str], named: dict[str, Any]
+    memory: RecollectumMemory, method: str, given: list[Any], named: dict[str, Any]
 ) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         getattr(memory, method)(*given, **named)

@@ -14,13 +14,13 @@ _GROUPS = ("AND", "OR", "NOT")
 _DEEPEST = 20
 _TESTS: Mapping[str, Callable[[object, object], bool]] = {
     "eq": lambda value, other: value == other,
-    "ne": lambda value, other: value != other,
+    "ne": lambda value, other: value not in (None, other),
     "gt": lambda value, other: _order(value, other) == 1,
     "gte": lambda value, other: _order(value, other) in (0, 1),
     "lt": lambda value, other: _order(value, other) == -1,
     "lte": lambda value, other: _order(value, other) in (-1, 0),
     "in": lambda value, other: value in cast("Sequence[object]", other),
-    "nin": lambda value, other: value not in cast("Sequence[object]", other),
+    "nin": lambda value, other: value is not None and value not in cast("Sequence[object]", other),
     "contains": lambda value, other: isinstance(value, str) and str(other) in value,
     "icontains": lambda value, other: isinstance(value, str) and str(other).casefold() in value.casefold(),
 }
@@ -45,7 +45,7 @@ def _fits(fields: Fields, name: str, wanted: object) -> bool:
         return value is not None
     if isinstance(wanted, Mapping):
         return all(_TESTS[operator](value, other) for operator, other in cast("Fields", wanted).items())
-    return value == wanted
+    return value in cast("list[object]", wanted) if isinstance(wanted, list) else value == wanted
 
 
 def _order(value: object, other: object) -> int | None:
@@ -70,8 +70,8 @@ def ids_of(filters: Fields, scope: str) -> set[str]:
     for name, value in _named(filters):
         if name != scope or value == ANY:
             continue
-        if isinstance(value, str):
-            found.add(value)
+        if isinstance(value, str | list):
+            found |= {value} if isinstance(value, str) else set(map(str, cast("list[object]", value)))
         elif isinstance(value, Mapping):
             tests = cast("Fields", value)
             several = [tests["eq"]] if "eq" in tests else cast("Sequence[object]", tests.get("in", ()))

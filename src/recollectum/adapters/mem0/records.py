@@ -25,11 +25,14 @@ _FOLDER = ("user_id", "agent_id", "run_id")
 def messages_of(messages: Messages) -> list[Mapping[str, str]]:
     """Return the messages of a call, each with a role and a text; raise for anything else."""
     given = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-    several = [given] if isinstance(given, Mapping) else list(given)
-    for one in several:
+    several: object = [given] if isinstance(given, Mapping) else given
+    if not isinstance(several, list | tuple):
+        raise Refused("messages must be str, dict, or list[dict]")
+    found = cast("Sequence[Mapping[str, str]]", several)
+    for one in found:
         if not all(isinstance(one.get(name), str) for name in ("role", "content")):
             raise Refused("a message needs a text as role and as content; leave others out")
-    return several
+    return list(found)
 
 
 def body_of_message(
@@ -101,7 +104,8 @@ def fields_of(document: Document) -> Fields:
     """Return what a filter compares."""
     metadata, memory = document.body.get("metadata"), document.memory
     times = {"created_at": memory.created_at.isoformat(), "updated_at": memory.updated_at.isoformat()}
-    return {**(metadata if isinstance(metadata, Mapping) else {}), **times, **document.body}
+    ids = {name: value for name, value in document.body.items() if name in _SHOWN}
+    return {**(metadata if isinstance(metadata, Mapping) else {}), **times, **ids}
 
 
 def shown(document: Document, vault: "Vault") -> Result:

@@ -40,6 +40,8 @@ class Shelf:
     def of_ids(self, scope: Mapping[str, str]) -> "Vault":
         """Return the vault of these ids."""
         user = scope.get("user_id")
+        if user == ANY and self.person is None:
+            raise Refused("user_id * names every user, who have a vault each; ask for one user_id at a time")
         if user is not None and user != ANY:
             return self._vault(f"user:{user}")
         return self._vault(str(self.person or f"agent:{scope.get('agent_id', AGENT)}"))
@@ -49,7 +51,8 @@ class Shelf:
         named = {scope: ids_of(filters, scope) for scope in ("user_id", "agent_id")}
         if len(named["user_id"]) > 1:
             raise Refused("filters name several users, who have a vault each; ask for one user_id at a time")
-        return self.of_ids({scope: min(ids) for scope, ids in named.items() if ids})
+        star = {"user_id": ANY} if filters.get("user_id") == ANY else {}
+        return self.of_ids({**star, **{scope: min(ids) for scope, ids in named.items() if ids}})
 
     def documents(self, vault: "Vault") -> Documents:
         """Return the documents of mem0 in a vault."""

@@ -1,10 +1,13 @@
 """Keeps the records of a framework's conversations: each conversation is one session, and each record one message."""
 
 import asyncio
+import builtins
 from collections.abc import Awaitable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
+from recollectum.domain.errors import Conflict, NotFound
 from recollectum.domain.page import every
 from recollectum.domain.session import SessionKey
 from recollectum.vault.intake.draft import MAX_PAGE
@@ -40,6 +43,26 @@ class SessionLog:
         found = self._vault.sessions.list(key_prefix=str(self._key(name)), limit=1)
         return self._vault.sessions.chat(found[0].id) if found else None
 
+    def every(self, name: str) -> "builtins.list[Chat]":
+        """Return all sessions of that name, oldest first; there are several while one replaces another."""
+        sessions = self._vault.sessions
+        listed = sessions.list(key_prefix=str(self._key(name)), limit=MAX_PAGE)
+        found: builtins.list[Chat] = []
+        for one in reversed(listed):
+            with suppress(NotFound):
+                found.append(sessions.chat(one.id))
+        return found
+
+    def ids(self, name: str) -> set[str]:
+        """Return the ids of all sessions of that name."""
+        return {one.id for one in self._vault.sessions.list(key_prefix=str(self._key(name)), limit=MAX_PAGE)}
+
+    def replace(self, name: str) -> "Chat":
+        """Return a new session of that name; those before it are ended."""
+        for one in self.every(name):
+            one.end()
+        return self._vault.sessions.open_key(self._key(name))
+
     def list(self) -> "Iterator[Session]":
         """Return all sessions, newest first."""
         prefix = str(self._key(""))[: -len(_topic(""))]
@@ -52,10 +75,21 @@ class SessionLog:
 
     def delete(self, name: str) -> bool:
         """Destroy a session with all its messages; return whether there was one."""
-        chat = self.find(name)
-        if chat is not None:
+        chats = self.every(name)
+        for chat in chats:
             self._vault.sessions.delete(chat.id)
-        return chat is not None
+        return bool(chats)
+
+    def delete_chat(self, chat: "Chat", message_count: int) -> bool:
+        """Destroy one session if it has so many messages; return False when another one was added."""
+        try:
+            self._vault.sessions.delete(chat.id, message_count=message_count)
+        except Conflict:
+            return False
+        except NotFound:
+            # Another process was faster.
+            return True
+        return True
 
     def _key(self, name: str) -> SessionKey:
         return SessionKey(agent=self._agent, channel=self._channel, topic=_topic(name))

@@ -83,9 +83,12 @@ class AsyncSessions:
         """Return the newest sessions, all or those whose key begins with a text."""
         return await asyncio.to_thread(lambda: self._service().list(key_prefix=key_prefix, cursor=cursor, limit=limit))
 
-    async def delete(self, session_id: str) -> bool:
-        """Destroy a session and its messages; True when no byte of it is left in the vault's files."""
-        return await asyncio.to_thread(lambda: self._service().delete(session_id))
+    async def delete(self, session_id: str, *, message_count: int | None = None) -> bool:
+        """Destroy a session and its messages; True when no byte of it is left in the vault's files.
+
+        With `message_count`, only if it has so many messages: nothing that was added since is lost.
+        """
+        return await asyncio.to_thread(lambda: self._service().delete(session_id, message_count=message_count))
 
     async def adopt(
         self, session: Session, transcript: Iterable[Message], *, foreign: bool = False, import_id: str | None = None

@@ -3,11 +3,13 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast
 
 import pytest
+from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.graph import START, StateGraph
@@ -15,6 +17,7 @@ from langgraph.graph import START, StateGraph
 from recollectum import Recollectum
 from recollectum.adapters.langgraph import RecollectumSaver
 from recollectum.adapters.packing import pack, unpack
+from recollectum.adapters.session_log import SessionLog
 from recollectum.testing import ScriptedModel
 
 if TYPE_CHECKING:
@@ -64,7 +67,7 @@ def test_every_test_of_the_conformance_suite_passes(home: Recollectum) -> None:
     base = ("put", "put_writes", "get_tuple", "list", "delete_thread")
     assert sum(ran[name].tests_passed for name in base) == BASE_TESTS
     assert report.passed_all_base()
-    assert set(ran) == {*base, "copy_thread"}
+    assert set(ran) == {*base, "copy_thread", "prune", "delete_for_runs"}
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 6, 7, 8, 13, 14, 15, 2000])
@@ -166,3 +169,88 @@ def test_a_thread_is_read_by_no_language_model_and_goes_on_when_it_was_ended(tmp
         _put(saver, saved, text="the door is red")
         assert len(list(saver.list(_config("t")))) == 2
         assert not model.prompts
+
+
+def _joined(state: list[int], writes: Sequence[list[int]]) -> list[int]:
+    return [*state, *(number for write in writes for number in write)]
+
+
+class _Deltas(TypedDict):
+    seen: Annotated[list[int], DeltaChannel(_joined, snapshot_frequency=100)]
+
+
+def _counting(saver: RecollectumSaver) -> Any:  # noqa: ANN401
+    def count(state: _Deltas) -> _Deltas:
+        return {"seen": [len(state["seen"])]}
+
+    return StateGraph(_Deltas).add_node("count", count).add_edge(START, "count").compile(saver)
+
+
+def test_what_the_latest_checkpoint_is_made_of_is_not_pruned(saver: RecollectumSaver) -> None:
+    graph, config = _counting(saver), _config("t")
+    for number in range(3):
+        graph.invoke({"seen": [10 * number]}, {**config, "run_id": None, "metadata": {"run_id": f"run {number}"}})
+    before = graph.get_state(config).values
+    assert before == {"seen": [0, 1, 10, 3, 20, 5]}
+    with pytest.raises(ValueError, match="delta channels"):
+        saver.delete_for_runs(["run 0"])
+    saver.prune(["t"])
+    assert graph.get_state(config).values == before
+    assert graph.invoke({"seen": []}, config) == {"seen": [*before["seen"], 6]}
+
+
+def test_pruned_checkpoints_leave_no_message(home: Recollectum, saver: RecollectumSaver) -> None:
+    config = _config("t")
+    for number in range(5):
+        config = _put(saver, config, n=number)
+        saver.put_writes(config, [("c", number)], "task")
+    saver.put_writes(_config("t", checkpoint_id="9"), [("early", 1)], "task")
+    saver.prune(["t", "nowhere"])
+    assert [one.checkpoint["channel_values"] for one in saver.list(_config("t"))] == [{"n": 4}]
+    # The checkpoint, its write, and a write that waits for its checkpoint.
+    assert home.vault("user:ann").admin.totals().messages == 3
+    saver.prune(["t"], strategy="delete")
+    assert home.vault("user:ann").admin.totals().messages == 0
+    with pytest.raises(ValueError, match="keep_latest or delete"):
+        saver.prune(["t"], strategy="everything")
+
+
+def test_pruning_that_was_cut_off_loses_nothing(saver: RecollectumSaver, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = _config("t")
+    for number in range(3):
+        config = _put(saver, config, n=number)
+
+    def crash(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        # Where a process may end: the records that stay are copied, and those that go are still there.
+        patch.setattr(SessionLog, "delete_chat", crash)
+        with pytest.raises(KeyboardInterrupt):
+            saver.prune(["t"])
+    assert [one.checkpoint["channel_values"]["n"] for one in saver.list(_config("t"))] == [2, 1, 0]
+    assert [one.config for one in saver.list(None, limit=1)] == [config]
+    later = _put(saver, config, n=3)
+    saver.prune(["t"])
+    assert [one.config for one in saver.list(_config("t"))] == [later]
+
+
+def test_what_is_written_during_pruning_stays(home: Recollectum, saver: RecollectumSaver) -> None:
+    other, done = RecollectumSaver(home.vault("user:ann")), Event()
+
+    def prune() -> None:
+        while not done.is_set():
+            other.prune(["t"])
+
+    pruning = Thread(target=prune)
+    pruning.start()
+    try:
+        config = _config("t")
+        for number in range(40):
+            config = _put(saver, config, n=number)
+            found = saver.get_tuple(_config("t"))
+            assert found is not None
+            assert found.checkpoint["channel_values"] == {"n": number}
+    finally:
+        done.set()
+        pruning.join()

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -35,7 +35,7 @@ def memory(home: Recollectum) -> RecollectumMemory:
 def ours(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Face]:
     """Our face in Python, and mem0's client with a server of ours."""
     if request.param == "python":
-        yield cast("Face", RecollectumMemory(request.getfixturevalue("home")))
+        yield RecollectumMemory(request.getfixturevalue("home"))
         return
     mem0 = load_mem0(tmp_path, monkeypatch)
     with serving(tmp_path / "served") as served, ExitStack() as stack:

@@ -3,6 +3,8 @@
 store       a `BaseStore`: items under namespaces, found by words and by meaning
 filters     which values and namespaces a search takes
 saver       a checkpointer
+awaited     its methods, awaited
+pruning     which records stay when checkpoints are destroyed
 thread_log  the records of threads, as messages of sessions
 """
 

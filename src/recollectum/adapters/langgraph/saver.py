@@ -1,14 +1,12 @@
 """Keeps the checkpoints of LangGraph threads in a vault."""
 
-import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
-    BaseCheckpointSaver,
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
@@ -20,7 +18,9 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from recollectum.adapters.langgraph.thread_log import MARGIN, Blob, ThreadLog, ThreadRecord
+from recollectum.adapters.langgraph.awaited import AwaitedSaver
+from recollectum.adapters.langgraph.pruning import Lineage, Place, by_place, written
+from recollectum.adapters.langgraph.thread_log import MARGIN, Blob, ThreadLog, ThreadRecord, ThreadView
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from recollectum.domain.message import Json
     from recollectum.vault.vault import Vault
 
-Place = tuple[str, str]
+_STRATEGIES = ("keep_latest", "delete")
 
 
-class RecollectumSaver(BaseCheckpointSaver[int]):
+class RecollectumSaver(AwaitedSaver):
     """A LangGraph checkpointer in a vault: a thread is a session, and deleting it leaves no byte of it.
 
     Give a vault, or a function that returns the vault of a thread id.
@@ -45,15 +45,7 @@ class RecollectumSaver(BaseCheckpointSaver[int]):
         """Return the checkpoint of a config, or the latest of its thread and namespace."""
         thread, namespace = _thread(config), _namespace(config)
         wanted = get_checkpoint_id(config)
-        near: list[ThreadRecord] = []
-        last = sys.maxsize
-        for number, record in enumerate(self._log(thread).backward(thread)):
-            if number > last:
-                break
-            if record.place[0] == namespace and wanted in (None, record.place[1]):
-                near.append(record)
-                last = min(last, number + MARGIN) if record.is_checkpoint else last
-        found = _checkpoints(reversed(near))
+        found = self._log(thread).read(thread, lambda view: _nearest(view, namespace, wanted))
         return self._tuple(thread, max(found), found) if found else None
 
     def list(
@@ -71,7 +63,7 @@ class RecollectumSaver(BaseCheckpointSaver[int]):
         end = get_checkpoint_id(before) if before else None
         every: list[tuple[str, str, Place, dict[Place, list[ThreadRecord]]]] = []
         for thread in threads:
-            found = _checkpoints(self._log(thread).forward(thread))
+            found = self._log(thread).read(thread, lambda view: by_place(view.forward()))
             every += [(place[1], thread, place, found) for place in found if namespace in (None, place[0])]
         every.sort(key=lambda one: one[0], reverse=True)
         tuples = (
@@ -119,49 +111,39 @@ class RecollectumSaver(BaseCheckpointSaver[int]):
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy all checkpoints and writes of a thread to another one."""
         source, target = str(source_thread_id), str(target_thread_id)
-        records = [(one.head, one.blobs) for one in self._log(source).forward(source)]
+        records = self._log(source).read(source, lambda view: [(one.head, one.blobs) for one in view.forward()])
         if records:
             self._log(target).add(target, records)
 
-    async def aget_tuple(self, config: "RunnableConfig") -> CheckpointTuple | None:
-        """Return a checkpoint; see `get_tuple`."""
-        return await asyncio.to_thread(self.get_tuple, config)
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Destroy all checkpoints of threads but the latest of each namespace, or with `delete` all of them.
 
-    async def alist(
-        self,
-        config: "RunnableConfig | None",
-        *,
-        filter: dict[str, Any] | None = None,
-        before: "RunnableConfig | None" = None,
-        limit: int | None = None,
-    ) -> AsyncIterator[CheckpointTuple]:
-        """Return checkpoints, newest first; see `list`."""
-        for one in await asyncio.to_thread(lambda: [*self.list(config, filter=filter, before=before, limit=limit)]):
-            yield one
+        Checkpoints before the latest are kept as far as its delta channels need them.
+        """
+        if strategy not in _STRATEGIES:
+            raise ValueError(f"there is no strategy {strategy!r}; use {' or '.join(_STRATEGIES)}")
+        for thread in map(str, thread_ids):
+            if strategy == "delete":
+                self._log(thread).delete(thread)
+            else:
+                self._log(thread).keep(thread, Lineage(self.serde).latest)
 
-    async def aput(
-        self,
-        config: "RunnableConfig",
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> "RunnableConfig":
-        """Store a checkpoint; see `put`."""
-        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Destroy the checkpoints of runs, with their writes, in all threads of the vault.
 
-    async def aput_writes(
-        self, config: "RunnableConfig", writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Store the writes of one task; see `put_writes`."""
-        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
-
-    async def adelete_thread(self, thread_id: str) -> None:
-        """Destroy a thread; see `delete_thread`."""
-        await asyncio.to_thread(self.delete_thread, thread_id)
-
-    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy a thread; see `copy_thread`."""
-        await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
+        Refused, without any effect, when a checkpoint that stays has delta channels that need one of them.
+        """
+        runs = set(run_ids)
+        if not runs:
+            return
+        log = self._log(None)
+        chosen: dict[str, set[Place]] = {}
+        for thread in log.threads():
+            found = log.read(thread, lambda view: by_place(view.forward()))
+            if gone := Lineage(self.serde).of_runs(found, runs):
+                chosen[thread] = gone
+        for thread, gone in chosen.items():
+            log.keep(thread, lambda records, gone=gone: [one for one in records if one.place not in gone])
 
     def _log(self, thread: str | None) -> ThreadLog:
         if not callable(self._vault):
@@ -176,7 +158,7 @@ class RecollectumSaver(BaseCheckpointSaver[int]):
     def _tuple(self, thread: str, place: Place, found: "dict[Place, list[ThreadRecord]]") -> CheckpointTuple:
         namespace, checkpoint_id = place
         records = found[place]
-        record = next(one for one in reversed(records) if one.is_checkpoint)
+        record = written(records)
         checkpoint, metadata = (self.serde.loads_typed(blob) for blob in record.blobs)
         parent = record.head["parent"]
         return CheckpointTuple(
@@ -201,12 +183,17 @@ class RecollectumSaver(BaseCheckpointSaver[int]):
         return [(task, channel, self.serde.loads_typed(blob)) for (task, _), (_, channel, blob) in ordered]
 
 
-def _checkpoints(records: Iterable[ThreadRecord]) -> dict[Place, list[ThreadRecord]]:
-    """Return the records of each checkpoint by its place; writes whose checkpoint is not there are left out."""
-    found: dict[Place, list[ThreadRecord]] = {}
-    for record in records:
-        found.setdefault(record.place, []).append(record)
-    return {place: several for place, several in found.items() if any(one.is_checkpoint for one in several)}
+def _nearest(view: ThreadView, namespace: str, wanted: str | None) -> dict[Place, list[ThreadRecord]]:
+    """Return the records of the last checkpoint in a namespace, or of the one that is wanted."""
+    near: list[ThreadRecord] = []
+    last = sys.maxsize
+    for number, record in enumerate(view.backward()):
+        if number > last:
+            break
+        if record.place[0] == namespace and wanted in (None, record.place[1]):
+            near.append(record)
+            last = min(last, number + MARGIN) if record.is_checkpoint else last
+    return by_place(reversed(near))
 
 
 def _has(metadata: CheckpointMetadata, wanted: dict[str, Any] | None) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.ids import check_indexed
 from recollectum.domain.message import Message
@@ -122,10 +122,15 @@ class Sessions(VaultService):
         return self._runtime.read(load)
 
     @operation(Action.SESSION_DELETE, Scope.SESSION)
-    def delete(self, session_id: str) -> bool:
-        """Destroy a session and its messages; True when no byte of it is left in the vault's files."""
+    def delete(self, session_id: str, *, message_count: int | None = None) -> bool:
+        """Destroy a session and its messages; True when no byte of it is left in the vault's files.
+
+        With `message_count`, only if it has so many messages: nothing that was added since is lost.
+        """
 
         def change(tx: Tx, reading: ClockReading) -> None:
+            if message_count is not None and (has := get_session(tx, session_id).message_count) != message_count:
+                raise Conflict(f"session {session_id!r} has {has} messages, not {message_count}; read it again")
             if not remove_session(tx, session_id, actor=self._runtime.actor, at=reading.now, type=EventType.DELETED):
                 raise NotFound(f"there is no session {session_id!r} in this vault")
             mark_remains_due(tx)

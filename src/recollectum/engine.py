@@ -355,4 +355,11 @@ def open_keys(
     variables = os.environ if environ is None else environ
     place = Home(home_root(Path(home) if home is not None else None, variables))
     settings = load(place, cwd=Path.cwd(), environ=variables).settings
-    return KeyStore.open(place, encryption="off", key_file=settings.key_file, passphrase=passphrase, environ=variables)
+    return KeyStore.open(
+        place,
+        encryption="off",
+        key_file=settings.key_file,
+        passphrase=passphrase,
+        environ=variables,
+        storage=settings.storage,
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recollectum.domain.access.caller import OPERATOR, Caller
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
-from recollectum.domain.errors import HomeError, StorageError
+from recollectum.domain.errors import Conflict, HomeError, StorageError
 from recollectum.domain.ids import Clock, IdMaker
 from recollectum.domain.records import dataclass
 from recollectum.home.locks import Lock
@@ -114,6 +114,7 @@ class HomeRuntime:
                 key_file=settings.key_file,
                 environ=means.environ,
                 clock=means.clock,
+                storage=settings.storage,
             )
         )
         self._open_vaults = OpenVaults(settings.storage.open_vaults, settings.storage.open_vaults_mib * 1024 * 1024)
@@ -323,7 +324,7 @@ class HomeRuntime:
     def _settled_key(self, vault_id: str) -> SettledKey:
         from recollectum.upkeep.rekey.settling import settled_key  # noqa: PLC0415 - few homes change a key
 
-        return settled_key(self.home, self.engine, self.keys, vault_id)
+        return settled_key(self.engine, self.keys, vault_id)
 
     def _discard(self, entry: VaultEntry) -> None:
         self.engine.destroy_vault(entry.id)
@@ -349,9 +350,9 @@ class HomeRuntime:
                 # It belongs to a catalog that was deleted together with its vaults.
                 mark.forget()
             # The key first, so that an interrupted creation is finished with the same one.
-            made = self.keys.has_key(CATALOG)
-            if not made and self.settings.encryption == "auto":
-                self.keys.make_key(CATALOG)
+            if self.settings.encryption == "auto" and not self.keys.has_key(CATALOG):
+                with suppress(Conflict):
+                    self.keys.make_key(CATALOG)
             return self.engine.create_catalog(self._catalog_key())
 
     def _catalog_key(self) -> bytes | None:

@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy"
 _VARIABLE = re.compile(r"\$\{(\w+):\?\}")
 _PASSWORDS = {f"{name}_PASSWORD": f"{name.lower()}1" for name in ("POSTGRES", "MIGRATOR", "SERVICE", "REPLICATION")}
+_GIVEN = {**_PASSWORDS, "MASTER_PASSPHRASE": "four words and more"}
 _COMPOSE = cast("dict[str, Any]", yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8")))
 SERVICES = cast("dict[str, dict[str, Any]]", _COMPOSE["services"])
 OURS = sorted(name for name, one in SERVICES.items() if one["image"] == "recollectum")
@@ -32,13 +33,13 @@ OURS = sorted(name for name, one in SERVICES.items() if one["image"] == "recolle
 
 def _environment(service: str) -> dict[str, str]:
     return {
-        name: _VARIABLE.sub(lambda found: _PASSWORDS[found[1]], value)
+        name: _VARIABLE.sub(lambda found: _GIVEN[found[1]], value)
         for name, value in SERVICES[service]["environment"].items()
     }
 
 
-def test_there_are_two_servers_a_primary_and_a_standby() -> None:
-    assert set(SERVICES) == {"primary", "standby", "upgrade", "one", "two"}
+def test_there_are_two_servers_a_primary_a_standby_and_a_server_of_keys() -> None:
+    assert set(SERVICES) == {"primary", "standby", "keys", "upgrade", "one", "two"}
     assert OURS == ["one", "two", "upgrade"]
 
 
@@ -47,11 +48,15 @@ def test_each_setting_exists_and_is_accepted(service: str, tmp_path: Path) -> No
     environ = _environment(service)
     found = load(Home(tmp_path), cwd=tmp_path, environ=environ).settings
     assert found.storage.url == environ["RECOLLECTUM_STORAGE__URL"]
-    assert found.encryption == "off"
+    assert found.encryption == "auto"
+    assert environ["RECOLLECTUM_PASSPHRASE"] == _GIVEN["MASTER_PASSPHRASE"]
+    assert found.storage.keys_url == environ["RECOLLECTUM_STORAGE__KEYS_URL"]
+    assert (urlsplit(found.storage.keys_url).hostname or "") not in urlsplit(found.storage.url).netloc
+    assert bool(found.storage.keys_migrator_url) == (service == "upgrade")
     assert found.server.drain_seconds == 5
     assert bool(found.storage.migrator_url) == (service == "upgrade")
     hosts = urlsplit(found.storage.url).netloc.rpartition("@")[2].split(",")
-    assert set(hosts) <= SERVICES.keys()
+    assert {*hosts, urlsplit(found.storage.keys_url).hostname} <= SERVICES.keys()
 
 
 @pytest.mark.process
@@ -87,7 +92,7 @@ def test_every_volume_file_service_and_variable_exists() -> None:
     text = (FOLDER / "compose.yaml").read_text(encoding="utf-8")
     example = configparser.ConfigParser()
     example.read_string("[all]\n" + (FOLDER / ".env.example").read_text(encoding="utf-8"))
-    assert set(_VARIABLE.findall(text)) == {name.upper() for name in example["all"]} == _PASSWORDS.keys()
+    assert set(_VARIABLE.findall(text)) == {name.upper() for name in example["all"]} == _GIVEN.keys()
     assert text.count("${") == len(_VARIABLE.findall(text))
 
 
@@ -123,7 +128,7 @@ def scripts(own_server: OwnServer) -> Path:
     """The scripts where the server's user can read them, with a program in the place of the image's entry point."""
     folder = own_server.place / "scripts"
     folder.mkdir()
-    for name in ("primary.sh", "standby.sh"):
+    for name in ("primary.sh", "standby.sh", "keys.sh"):
         (folder / name).write_bytes((FOLDER / name).read_bytes())
     (folder / "docker-entrypoint.sh").write_text("#!/bin/sh\necho started\n", encoding="utf-8")
     (folder / "docker-entrypoint.sh").chmod(0o755)
@@ -131,31 +136,33 @@ def scripts(own_server: OwnServer) -> Path:
     return folder
 
 
+def _check_database(address: str, folder: Path) -> None:
+    """A program can migrate it, and finds its rights as they should be."""
+    environ = {
+        "RECOLLECTUM_HOME": str(folder / "home"),
+        "RECOLLECTUM_STORAGE__URL": f"{address}service",
+        "RECOLLECTUM_STORAGE__MIGRATOR_URL": f"{address}migrator",
+    }
+    line = [sys.executable, "-m", "recollectum", "upgrade"]
+    migrated = subprocess.run(line, env={**os.environ, **environ}, capture_output=True, text=True)
+    assert "took vault" in migrated.stdout, migrated.stderr
+    found = engine_of(folder, f"{address}service").server.findings()
+    assert {one.severity for one in found if one.topic in ("rights", "row-level security", "indexes")} == {"fine"}
+
+
 @pytest.mark.slow
 def test_the_scripts_make_a_primary_and_a_standby_that_the_program_accepts(
     own_server: OwnServer, scripts: Path, tmp_path: Path
 ) -> None:
-    own_server.run("DROP DATABASE memory WITH (FORCE)", "postgres")
-    own_server.run(
-        "DROP ROLE recollectum_test_migrator, recollectum_test_application, recollectum_owner, recollectum_application",
-        "postgres",
-    )
-    _run_script(own_server, "primary.sh", Path(own_server.server.data), scripts, **_PASSWORDS)
-    address = f"postgresql:///memory?host={own_server.place}&user="
-    migrated = subprocess.run(
-        [sys.executable, "-m", "recollectum", "upgrade"],
-        env={
-            **os.environ,
-            "RECOLLECTUM_HOME": str(tmp_path / "home"),
-            "RECOLLECTUM_STORAGE__URL": f"{address}service",
-            "RECOLLECTUM_STORAGE__MIGRATOR_URL": f"{address}migrator",
-        },
-        capture_output=True,
-        text=True,
-    )
-    assert "took vault" in migrated.stdout, migrated.stderr
-    found = engine_of(tmp_path, f"{address}service").server.findings()
-    assert {one.severity for one in found if one.topic in ("rights", "row-level security", "indexes")} == {"fine"}
+    login = "recollectum_test_migrator, recollectum_test_application"
+    last = "memory"
+    # Each has its own server in the file; here they take turns on one.
+    for script, name in (("keys.sh", "keys"), ("primary.sh", "memory")):
+        own_server.run(f"DROP DATABASE {last} WITH (FORCE)", "postgres")
+        own_server.run(f"DROP ROLE {login}, recollectum_owner, recollectum_application", "postgres")
+        login, last = "migrator, service", name
+        _run_script(own_server, script, Path(own_server.server.data), scripts, **_PASSWORDS)
+        _check_database(f"postgresql:///{name}?host={own_server.place}&user=", tmp_path)
 
     data = own_server.place / "standby"
     _run_script(own_server, "standby.sh", data, scripts, PRIMARY_HOST=str(own_server.place), **_PASSWORDS)

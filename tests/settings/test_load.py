@@ -19,9 +19,10 @@ BUILT_IN: dict[str, object] = {
     "key_file": "",
     "default_user": "",
     "storage": {
-        **{"url": "", "replica_url": "", "migrator_url": "", "connections": 8, "prepared_statements": "on"},
-        **{"statement_timeout_seconds": 60.0, "remains_days": 30, "busy_timeout_seconds": 10.0, "open_vaults": 256},
-        **{"open_vaults_mib": 1024, "readers": 4, "cache_kib": 8192, "reserve_mib": 8},
+        **dict.fromkeys(("url", "replica_url", "migrator_url", "keys_url", "keys_migrator_url"), ""),
+        **{"connections": 8, "statement_timeout_seconds": 60.0, "remains_days": 30, "busy_timeout_seconds": 10.0},
+        **{"prepared_statements": "on", "open_vaults": 256, "open_vaults_mib": 1024, "readers": 4},
+        **{"cache_kib": 8192, "reserve_mib": 8},
     },
     "lifecycle": {"active_days": -1, "archive_days": -1, "grace_days": 7, "agents": "", "clock_leap_days": 45},
     "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500, "cache_seconds": 45.0},
@@ -29,8 +30,7 @@ BUILT_IN: dict[str, object] = {
         **{"limit": 10, "max": 1000},
         "sources": "memories, sessions, notes",
         **{"rerank": "off", "rerank_head": 30},
-        "untrusted": "one",
-        "floor": "auto",
+        **{"untrusted": "one", "floor": "auto"},
     },
     "embedding": {
         "provider": "auto",

@@ -18,6 +18,7 @@ PROTOCOL_METHODS = 6
 EXCEPTIONS: dict[str, str] = {
     "src/recollectum/storage/engine.py::Engine": "the whole list of what a second engine must do, in one place",
     "src/recollectum/storage/engine.py::EngineUpkeep": "the other half of that list: copies, checks and repairs",
+    "src/recollectum/storage/shared/key_place.py::KeyPlace": "all that is asked of the keys, in a file and a database",
 }
 
 

@@ -53,7 +53,7 @@ def test_a_change_that_begins_while_the_vault_is_opened_is_noticed(home: Recolle
         # The other process sees whether the vault is open, so it must be closed by now.
         settled.append(vault_id)
         assert admin.engine.is_unused(vault_id, admin.keys.key(vault_id))
-        return settled_key(admin.home, admin.engine, admin.keys, vault_id)
+        return settled_key(admin.engine, admin.keys, vault_id)
 
     database = open_vault(as_engine(engine), admin.keys, entry, settle)
     try:

@@ -16,12 +16,12 @@ from recollectum.home.host import this_host
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home, prepare
 from recollectum.policy.clock import ClockReading
+from recollectum.storage.shared import shared_lock
+from recollectum.storage.shared.shared_lock import SharedLock
 from recollectum.storage.tables.catalog import hosts
 from recollectum.upkeep.doctor.examination import examine
 from recollectum.upkeep.rounds.duties import UpkeepRuntime
 from recollectum.upkeep.rounds.scheduler import duty
-from recollectum.vault.access import shared_lock
-from recollectum.vault.access.shared_lock import SharedLock
 from recollectum.vault.purge.request import PurgeRequest, PurgeState, Receipt
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home

@@ -56,6 +56,11 @@ class Home:
         return self.root / "postgres.mark"
 
     @property
+    def keys_mark_file(self) -> Path:
+        """Says that the keys are in the database that `storage.keys_url` names, so that no new ones are made."""
+        return self.root / "keys.mark"
+
+    @property
     def host_file(self) -> Path:
         """The id of this home among those that use the same database."""
         return self.root / "host.json"
@@ -142,6 +147,7 @@ _NAMES = {
         "reserve",
         "catalog.mark",
         "postgres.mark",
+        "keys.mark",
         "split.mark",
         "move.mark",
         "host.json",

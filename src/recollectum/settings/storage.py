@@ -15,6 +15,13 @@ class StorageSettings:
         "A hot standby of the database, which may answer recall and context; empty is none."
     )
     migrator_url: str = database_url("The address for `recollectum upgrade` on PostgreSQL; empty is `storage.url`.")
+    keys_url: str = database_url(
+        "A second PostgreSQL database, in which several hosts share the wrapped keys and the erasure ledger; empty "
+        "keeps them in the home."
+    )
+    keys_migrator_url: str = database_url(
+        "The address for `recollectum upgrade` of the keys database; empty is `storage.keys_url`."
+    )
     connections: int = number(8, 1, 1000, "Maximum connections of one process to PostgreSQL.")
     prepared_statements: Literal["on", "off"] = choice(
         "on", ("off",), "Whether statements are prepared on PostgreSQL; `off` suits PgBouncer before 1.21."

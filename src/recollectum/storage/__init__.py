@@ -9,11 +9,12 @@ copying          copies rows between engines, by way of an ordinary file
 places           lets vaults be in files and in a database, and moves them while they are used
 encrypted_pages  decrypts pages of a file that is not opened as a database
 page_recoding    rewrites such a file under another key
-key_tables       the tables of keys.db
-key_database     opens keys.db and asks the holder for the master key
+key_tables       the tables of keys
+key_database     asks the holder for the master key, and wraps others by it
 key_renewal      replaces the key of a vault, and the master key
 vault_opening    opens a vault with its key, also while the key is changed
-keystore         the wrapped key of each vault (keys.db)
+keystore         the wrapped key of each vault
+shared           what several hosts share: keys in a file or a database, and locks
 read_cache       caches reads until the database changes
 times            moments as stored integers
 row_lists        rows as named parameters of one statement

@@ -121,10 +121,10 @@ def rewrap_keys(file: Path, change: MasterChange, clock: Clock) -> bool:
         made.chmod(PRIVATE_FILE)
         database = SqliteDatabase(made, SqliteOptions(readers=1))
         try:
-            record = database.read(lambda tx: find_holder(tx, file))
+            record = database.read(lambda tx: find_holder(tx, str(file)))
             held = record.fingerprint if record else b""
             if held == change.old.fingerprint():
-                database.write(lambda tx: rewrap(tx, change, file, clock()))
+                database.write(lambda tx: rewrap(tx, change, str(file), clock()))
                 database.on_connection(checkpoint)
         finally:
             database.close()

@@ -104,16 +104,25 @@ class Inspection(Protocol):
 class VaultRewriting(Protocol):
     """Rewrites the vaults of one home under other keys."""
 
-    def rewrite(self, vault_id: str, key: bytes, new_key: bytes, progress: Progress) -> None:
-        """Rewrite a vault under another key, in one step; as a file it is one that nobody has open."""
+    def rewrite(
+        self, vault_id: str, key: bytes, new_key: bytes, progress: Progress, check: Callable[[], None] = lambda: None
+    ) -> None:
+        """Rewrite a vault under another key, in one step; as a file it is one that nobody has open.
+
+        `check` is called when `settle` cannot run any more, and raises if it has deleted the new key.
+        """
         ...
 
     def is_opened_by(self, vault_id: str, key: bytes) -> bool:
         """Return whether a key opens a vault, which this process does not have open."""
         ...
 
-    def clear(self, vault_id: str) -> None:
-        """Delete what an interrupted rewrite left, and wait for the end of one that a server is still at."""
+    def settle(self, vault_id: str, new_key: bytes, remove: Callable[[], None]) -> bool:
+        """Wait for the end of a rewrite, and return whether the vault has the new key.
+
+        If it has not, run `remove`, which deletes the new key, while nobody can rewrite the vault; what an interrupted
+        rewrite left is deleted too.
+        """
         ...
 
     def room_for(self, vault_id: str) -> int:
@@ -139,10 +148,6 @@ class EngineUpkeep(Protocol):
 
     def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
         """Copy the catalog, which may be in use, into the folder of a backup."""
-        ...
-
-    def copy_keys(self, folder: Path, vault_ids: Collection[str]) -> VaultCopy:
-        """Copy the wrapped keys of these vaults and of no others."""
         ...
 
     def copy_vault(
@@ -309,8 +314,11 @@ class Engine(Protocol):
         """Return whether no other process has a vault, or the `CATALOG`, open; the caller has closed it."""
         ...
 
-    def destroy_vault(self, vault_id: str) -> None:
-        """Delete a vault, if it exists."""
+    def destroy_vault(self, vault_id: str, destroy_key: Callable[[], object] = lambda: None) -> None:
+        """Delete a vault, if it exists.
+
+        `destroy_key` is called first, when nobody who has the key in memory can begin a transaction with it any more.
+        """
         ...
 
     def write_marks(self, vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Replaces the key of a vault and the master key in keys.db, so that an interrupted change is finished or undone.
+"""Replaces the key of a vault and the master key, so that an interrupted change is finished or undone.
 
 A vault has its next key in a second row while its file is rewritten; whichever of the two keys opens the file is the
 key. The master key is replaced in one transaction, which also stores the old one, wrapped by the new one, until
@@ -7,7 +7,6 @@ everything else that it wraps is rewritten.
 
 from dataclasses import field, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from recollectum.domain.errors import KeyProblem
 from recollectum.domain.records import dataclass
@@ -59,13 +58,13 @@ def manifest_key(master: MasterKey) -> bytes:
     return master.derive("backup manifests")
 
 
-def rewrap(tx: Tx, change: MasterChange, path: Path, now: datetime) -> None:
+def rewrap(tx: Tx, change: MasterChange, words: str, now: datetime) -> None:
     """Wrap every key by the new master key, and record its holder; the previous recovery code is deleted."""
     old, new = wrapping_key(change.old), wrapping_key(change.new)
     for name in names_of_keys(tx):
         key = unwrap(old, find_key(tx, name) or b"", label(name))
         if key is None:
-            raise wrong_wrap(name, path)
+            raise wrong_wrap(name, words)
         replace_key(tx, name, wrap(new, key, label(name)))
     save_holder(tx, change.record, now)
     remove_recovery(tx)
@@ -91,25 +90,25 @@ class KeyRenewal(KeyDatabase):
         """Return the key that a vault is being rewritten under; None when it is not."""
         name = _NEXT + vault_id
         # Look for the row first: the master key is asked for only when there is something to unwrap.
-        waits = self._database is not None and self._read(lambda tx: find_key(tx, name)) is not None
+        waits = self.place.is_open and self.place.read(lambda tx: find_key(tx, name)) is not None
         return self._find(name) if waits else None
 
     def use_next_key(self, vault_id: str) -> None:
         """Make the next key of a vault its key, and delete the old one and every byte of it."""
         key = self.find_next_key(vault_id)
         if key is None:
-            raise KeyProblem(f"vault {vault_id!r} has no next key in {self._files.keys}; rewrite the vault again")
+            raise KeyProblem(f"vault {vault_id!r} has no next key in {self.place.words}; rewrite the vault again")
 
         def change(tx: Tx, wrapped: bytes) -> None:
             replace_key(tx, vault_id, wrapped, self._clock())
             remove_key(tx, _NEXT + vault_id)
 
         self._store(vault_id, key, change)
-        self._empty_log(f"the new key of vault {vault_id!r} is recorded and the old one deleted")
+        self.place.empty_log(f"the new key of vault {vault_id!r} is recorded and the old one deleted")
 
     def remove_next_key(self, vault_id: str) -> None:
         """Delete the next key of a vault, which keeps its key."""
-        self._write(lambda tx: remove_key(tx, _NEXT + vault_id), frees=True)
+        self.place.write(lambda tx: remove_key(tx, _NEXT + vault_id), frees=True)
 
     def is_key(self, vault_id: str, key: bytes) -> bool:
         """Return whether this is the key of a vault that is not being rewritten."""
@@ -117,12 +116,12 @@ class KeyRenewal(KeyDatabase):
 
     def has_unfinished(self) -> bool:
         """Return whether a change of keys is going on, or was interrupted when a process ended."""
-        names = self._read(names_of_keys) if self._database else []
+        names = self.place.read(names_of_keys) if self.place.is_open else []
         return self._holds_several or any(name.startswith(_NEXT) or name == _OLD_MASTER for name in names)
 
     def unfinished_vaults(self) -> list[str]:
         """Return the vaults that are being rewritten, or were when a process ended."""
-        names = self._read(names_of_keys) if self._database else []
+        names = self.place.read(names_of_keys) if self.place.is_open else []
         return [name.removeprefix(_NEXT) for name in names if name.startswith(_NEXT)]
 
     def change_master(self, code: str | None = None) -> MasterChange:
@@ -136,13 +135,13 @@ class KeyRenewal(KeyDatabase):
             new = MasterKey.new()
             change = MasterChange(old=old, new=new, record=holders.keep_beside(record, old, new, means), recovery=None)
             try:
-                self._write(lambda tx: self._replace_master(tx, change))
+                self.place.write(lambda tx: self._replace_master(tx, change))
             except BaseException:
                 holders.drop_others(self._record(), means)
                 raise
             self._master = new
             holders.drop_others(change.record, means)
-        self._empty_log("the new master key is recorded and the old one deleted")
+        self.place.empty_log("the new master key is recorded and the old one deleted")
         if code is None:
             return change
         from recollectum.home.keys.recovery import wrap_master  # noqa: PLC0415 - few homes change their key
@@ -151,7 +150,7 @@ class KeyRenewal(KeyDatabase):
 
     def find_master_change(self) -> MasterChange | None:
         """Return the change of the master key that was interrupted."""
-        secret = self._find(_OLD_MASTER) if self._database else None
+        secret = self._find(_OLD_MASTER) if self.place.is_open else None
         if secret is None:
             return None
         return MasterChange(old=MasterKey(secret), new=self._unlocked(), record=self._record(), recovery=None)
@@ -164,12 +163,12 @@ class KeyRenewal(KeyDatabase):
             if change.recovery:
                 save_recovery(tx, *change.recovery)
 
-        self._write(finish, frees=True)
-        self._empty_log("the old master key is deleted")
+        self.place.write(finish, frees=True)
+        self.place.empty_log("the old master key is deleted")
 
     def settle_holder(self) -> None:
         """Delete a second key that an interrupted change of the master key left with the holder."""
-        if not self._database or not self._holds_several:
+        if not self.place.is_open or not self._holds_several:
             return
         lock = self._lock()
         if lock.wait(timedelta()):
@@ -181,11 +180,11 @@ class KeyRenewal(KeyDatabase):
                 lock.release()
 
     def _replace_master(self, tx: Tx, change: MasterChange) -> None:
-        found = find_holder(tx, self._files.keys)
+        found = find_holder(tx, self.place.words)
         if found is None or found.fingerprint != change.old.fingerprint():
-            raise KeyProblem(f"the master key in {self._files.keys} was changed meanwhile; try again")
+            raise KeyProblem(f"the master key in {self.place.words} was changed meanwhile; try again")
         if find_key(tx, _OLD_MASTER) is not None:
             raise KeyProblem("an earlier change of the master key is not finished; open the home again, then try again")
-        rewrap(tx, change, self._files.keys, self._clock())
+        rewrap(tx, change, self.place.words, self._clock())
         wrapped = change.old.wrapped_by(wrapping_key(change.new), label(_OLD_MASTER))
         add_key(tx, _OLD_MASTER, wrapped, self._clock())

@@ -1,48 +1,28 @@
-"""Reads and writes the tables of keys.db: the home's id, the holder of its master key, and the wrapped keys."""
+"""Reads and writes the tables of keys: the home's id, the holder of its master key, and the wrapped keys.
+
+They are in the file keys.db of a home, or in the catalog of a keys database.
+"""
 
 import json
 from datetime import datetime
-from pathlib import Path
 
-from recollectum.domain.errors import Damaged, SchemaNewer
+from recollectum.domain.errors import Damaged
 from recollectum.home.keys.holders import HolderKind, HolderRecord
 from recollectum.storage.port import Tx
 from recollectum.storage.times import micros, moment
 
-_VERSION = 1
-_SCHEMA = """
-    CREATE TABLE IF NOT EXISTS home (
-        one        INTEGER PRIMARY KEY CHECK (one = 1),
-        id         TEXT NOT NULL,
-        created_at INTEGER NOT NULL
-    ) STRICT;
-    CREATE TABLE IF NOT EXISTS holder (
-        one         INTEGER PRIMARY KEY CHECK (one = 1),
-        kind        TEXT NOT NULL,
-        detail      TEXT NOT NULL,
-        -- Of the master key; from it the key cannot be found.
-        fingerprint BLOB NOT NULL,
-        chosen_at   INTEGER NOT NULL
-    ) STRICT;
-    CREATE TABLE IF NOT EXISTS recovery (
-        one     INTEGER PRIMARY KEY CHECK (one = 1),
-        wrapped BLOB NOT NULL,
-        made_at INTEGER NOT NULL
-    ) STRICT;
-    CREATE TABLE IF NOT EXISTS vault_keys (
-        vault_id TEXT PRIMARY KEY,
-        wrapped  BLOB NOT NULL,
-        made_at  INTEGER NOT NULL
-    ) STRICT;
-    PRAGMA user_version = 1;
-"""
 _NAME_HOME = "INSERT INTO home (one, id, created_at) VALUES (1, :id, :now) ON CONFLICT DO NOTHING"
 _SAVE_HOLDER = """
-    INSERT OR REPLACE INTO holder (one, kind, detail, fingerprint, chosen_at)
+    INSERT INTO holder (one, kind, detail, fingerprint, chosen_at)
     VALUES (1, :kind, :detail, :fingerprint, :now)
+    ON CONFLICT (one) DO UPDATE SET kind = excluded.kind, detail = excluded.detail,
+        fingerprint = excluded.fingerprint, chosen_at = excluded.chosen_at
 """
 _HOLDER = "SELECT kind, detail, fingerprint FROM holder"
-_SAVE_RECOVERY = "INSERT OR REPLACE INTO recovery (one, wrapped, made_at) VALUES (1, :wrapped, :now)"
+_SAVE_RECOVERY = """
+    INSERT INTO recovery (one, wrapped, made_at) VALUES (1, :wrapped, :now)
+    ON CONFLICT (one) DO UPDATE SET wrapped = excluded.wrapped, made_at = excluded.made_at
+"""
 _RECOVERY = "SELECT wrapped, made_at FROM recovery"
 _ADD_KEY = "INSERT INTO vault_keys (vault_id, wrapped, made_at) VALUES (:id, :wrapped, :now) ON CONFLICT DO NOTHING"
 _KEY = "SELECT wrapped FROM vault_keys WHERE vault_id = :id"
@@ -54,18 +34,8 @@ _REMOVE_RECOVERY = "DELETE FROM recovery"
 _REMOVE_KEY = "DELETE FROM vault_keys WHERE vault_id = :id"
 
 
-def tables_exist(tx: Tx, path: Path) -> bool:
-    """Return whether the tables exist; raise when a newer program wrote the file."""
-    version = tx.rows("PRAGMA user_version", {})[0][0]
-    if version > _VERSION:
-        known = f"schema {version}, this one knows {_VERSION}"
-        raise SchemaNewer(f"{path} was written by a newer Recollectum ({known}); upgrade the program")
-    return version == _VERSION
-
-
-def create_tables(tx: Tx, home_id: str, now: datetime) -> None:
-    """Create the tables, and give the home an id unless it has one."""
-    tx.rows(_SCHEMA, {})
+def name_home(tx: Tx, home_id: str, now: datetime) -> None:
+    """Give the home an id unless it has one."""
     tx.run(_NAME_HOME, {"id": home_id, "now": micros(now)})
 
 
@@ -74,7 +44,7 @@ def home_id(tx: Tx) -> str:
     return str(tx.rows("SELECT id FROM home", {})[0][0])
 
 
-def find_holder(tx: Tx, path: Path) -> HolderRecord | None:
+def find_holder(tx: Tx, words: str) -> HolderRecord | None:
     """Return the holder of the master key, or None before one was chosen."""
     rows = tx.rows(_HOLDER, {})
     if not rows:
@@ -83,7 +53,7 @@ def find_holder(tx: Tx, path: Path) -> HolderRecord | None:
     try:
         return HolderRecord(kind=HolderKind(kind), detail=json.loads(detail), fingerprint=fingerprint)
     except ValueError:
-        raise Damaged(f"{path} does not say who holds the key; restore keys.db from a backup") from None
+        raise Damaged(f"{words} does not say who holds the key; restore it from a backup") from None
 
 
 def save_holder(tx: Tx, record: HolderRecord, now: datetime) -> None:

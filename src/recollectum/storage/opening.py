@@ -11,7 +11,7 @@ from recollectum.home.paths import Home
 from recollectum.storage.sqlite.files import HomeFiles, is_there, set_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from datetime import datetime
 
     from recollectum.domain.ids import Clock
@@ -83,7 +83,7 @@ def routed_engine(
 def engine_of(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engine":
     """Return the engine that the settings name, wherever the vaults are: a move has two at once."""
     if settings.url:
-        with _driver():
+        with needs_driver():
             # Import here: most homes are SQLite files, and the driver is an extra.
             from recollectum.storage.postgres.engine import PostgresEngine  # noqa: PLC0415
 
@@ -101,16 +101,21 @@ def set_files_aside(home: Home, vault_ids: "Sequence[str]", now: "datetime") -> 
     return [set_aside(home, path, now) for path in paths if is_there(path)]
 
 
-def upgrade_database(settings: "StorageSettings", clock: "Clock", *, dry_run: bool) -> tuple[str, ...]:
-    """Bring the schema of the PostgreSQL database up to date, as the migrator; return the steps that ran or would."""
-    with _driver():
-        from recollectum.storage.postgres.operations.schema_upgrade import upgrade_schema  # noqa: PLC0415 - see below
+def upgrade_databases(settings: "StorageSettings", clock: "Clock", *, dry_run: bool) -> "Mapping[str, tuple[str, ...]]":
+    """Bring the schema of each PostgreSQL database up to date, as the migrator; return the steps that ran or would."""
+    with needs_driver():
+        from recollectum.storage.postgres.connections.address import KEYS, ROWS  # noqa: PLC0415 - see below
+        from recollectum.storage.postgres.operations.schema_upgrade import upgrade_schema  # noqa: PLC0415
 
-    return upgrade_schema(settings.migrator_url or settings.url, clock, dry_run=dry_run)
+    urls = {"database": (settings.migrator_url or settings.url, ROWS)}
+    if settings.keys_url:
+        urls["keys database"] = (settings.keys_migrator_url or settings.keys_url, KEYS)
+    return {name: upgrade_schema(url, clock, use, dry_run=dry_run) for name, (url, use) in urls.items()}
 
 
 @contextmanager
-def _driver() -> "Generator[None]":
+def needs_driver() -> "Generator[None]":
+    """Name what to install when the driver of PostgreSQL is missing."""
     try:
         yield
     except ImportError as error:
@@ -132,7 +137,12 @@ def has_vaults(home: Home) -> bool:
 
 
 def has_keys(home: Home) -> bool:
-    """Return whether a key store exists."""
+    """Return whether a key store exists, in the home or in a keys database that it has used."""
+    return HomeFiles(home).keys.exists() or home.keys_mark_file.exists()
+
+
+def has_key_file(home: Home) -> bool:
+    """Return whether the keys are in a file of the home."""
     return HomeFiles(home).keys.exists()
 
 

@@ -7,7 +7,6 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import NotFound
 from recollectum.domain.ids import Clock
 from recollectum.domain.records import dataclass
-from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home
 from recollectum.storage.catalog_mark import CountedCatalog
@@ -45,11 +44,6 @@ class OpenedHome(OpenedVaults, Protocol):
     catalog: CountedCatalog
     clock: Clock
     log: Log
-
-
-def rekey_lock(home: Home) -> Lock:
-    """Allow one change of keys at a time, across all processes; what replaces a vault's file takes it too."""
-    return Lock(home.locks / "rekey.lock")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

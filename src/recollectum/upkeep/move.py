@@ -123,6 +123,7 @@ def _opened_keys(move: Move) -> Generator[KeyStore]:
         passphrase=move.passphrase,
         environ=move.environ,
         clock=move.clock,
+        storage=settings.storage,
     )
     try:
         if keys.enabled:

@@ -8,10 +8,10 @@ from recollectum.storage.opening import (
     is_made,
     place_of_catalog,
     place_of_keys,
-    upgrade_database,
+    upgrade_databases,
 )
 
-__all__ = ["check_made", "has_keys", "has_vaults", "is_made", "place_of_catalog", "place_of_keys", "upgrade_database"]
+__all__ = ["check_made", "has_keys", "has_vaults", "is_made", "place_of_catalog", "place_of_keys", "upgrade_databases"]
 
 
 def check_made(home: Home) -> None:

@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar
 
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import Damaged, HomeError, StorageError
+from recollectum.domain.errors import Damaged, HomeError, KeyProblem, StorageError
 from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session
 from recollectum.storage.port import Database, Tx
@@ -123,7 +123,7 @@ class MarkKeeper:
 
     def _store(self) -> None:
         # A disk that takes no writes must not make a finished write fail; the mark follows with the next one.
-        with suppress(StorageError, HomeError, OSError):
+        with suppress(StorageError, KeyProblem, HomeError, OSError):
             mark = self._database.read(vault_marks.of_vault)
             self._catalog.write(lambda tx: vault_marks.advance(tx, self._vault_id, mark))
 

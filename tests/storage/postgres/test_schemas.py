@@ -30,6 +30,7 @@ ONLY_POSTGRES = {
     CATALOG: {
         "catalog_writes": "a COMMIT in a file is always answered",
         "counters": "the highest numbers ever used",
+        **dict.fromkeys(("home", "holder", "recovery", "vault_keys"), "on SQLite they are in keys.db"),
         "vault_state": "on SQLite a vault is a file",
     },
     VAULT: {"counters": "the highest numbers ever used", "search": "the full-text index is rows of terms"},

@@ -34,6 +34,8 @@ class KeyHolder:
     #: The key file, if there is one.
     path: str | None = None
     recovery_code_made_at: datetime | None = None
+    #: The keys database that has the wrapped keys; None where they are in the home.
+    keys: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,8 @@ class HolderOptions:
     #: The setting; empty for the default path.
     key_file: str = ""
     passphrase: str | None = field(default=None, repr=False)
+    #: Whether several hosts use the home's keys, each of which holds the master key in its own way.
+    is_shared: bool = False
 
 
 OFF = KeyHolder(kind=HolderKind.OFF, words="not encrypted")
@@ -125,10 +129,41 @@ def fetch_all(record: HolderRecord, means: HolderOptions) -> list[MasterKey]:
             raise KeyProblem("this home is not encrypted, so it has no key")
     right = [key for key in found if hmac.compare_digest(key.fingerprint(), record.fingerprint)]
     if not right:
-        raise WrongKey(
-            f"the key in {where} belongs to another home; restore the right one, or run: recollectum encryption recover"
-        )
+        whose = "is not the present one of these hosts" if means.is_shared else "belongs to another home"
+        right_one = "copy it from another host" if means.is_shared else "restore the right one"
+        raise WrongKey(f"the key in {where} {whose}; {right_one}, or run: recollectum encryption recover")
     return right + [key for key in found if key not in right]
+
+
+def on_this_host(record: HolderRecord, means: HolderOptions) -> HolderRecord:
+    """Return the holder as this host has it: the recorded one, or else a key file or keyring with the same key.
+
+    Several hosts share the record, and the path of a key file or the name of a keyring may be another host's.
+    """
+    if record.kind is HolderKind.PASSPHRASE and means.passphrase:
+        return record
+    file = key_file.place(means.key_file, means.home_id, means.environ)
+    detail: Mapping[str, Json] = {"path": str(file.path), "ours": file.named_for_home}
+    own = HolderRecord(kind=HolderKind.KEY_FILE, detail=detail, fingerprint=record.fingerprint)
+    if record.kind is not HolderKind.PASSPHRASE and _gives(record, means):
+        return record
+    # The trial that finds a keyring writes to it, so it comes last.
+    if _gives(own, means):
+        return own
+    backend = keyring_holder.usable()
+    if backend is None:
+        return record
+    entry = keyring_holder.entry(means.home_id, backend)
+    found = HolderRecord(kind=HolderKind.KEYRING, detail=entry, fingerprint=record.fingerprint)
+    return found if _gives(found, means) else record
+
+
+def _gives(record: HolderRecord, means: HolderOptions) -> bool:
+    try:
+        fetch_all(record, means)
+    except KeyProblem:
+        return False
+    return True
 
 
 def keep_beside(record: HolderRecord, old: MasterKey, new: MasterKey, means: HolderOptions) -> HolderRecord:

@@ -52,6 +52,11 @@ def keep(home_id: str, master: MasterKey) -> Mapping[str, Json]:
         stored = backend.get_password(_SERVICE, home_id)
     if stored is None or MasterKey.from_text(stored) != master:
         raise KeyProblem(f"the keyring {name_of(backend)} did not keep the key; choose a passphrase or a key file")
+    return entry(home_id, backend)
+
+
+def entry(home_id: str, backend: Keyring) -> Mapping[str, Json]:
+    """Return the record of an entry in a keyring."""
     return {"backend": name_of(backend), "service": _SERVICE, "account": home_id}
 
 

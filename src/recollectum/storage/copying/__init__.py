@@ -6,7 +6,6 @@ copied_tables    the tables that both engines have, in an order that keeps refer
 <<<<<<< HEAD
 row_lines        rows as lines of JSON, and a vault file made from such lines
 =======
-home_ledger      keeps the erasure ledger of a server in a file of the home too
 >>>>>>> 1b5c3a3 (purge: shred older copies with the key, and keep the ledger in the home)
 database_file    writes an ordinary database file from the rows of another engine, and reads one
 """

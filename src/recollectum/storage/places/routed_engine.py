@@ -136,11 +136,12 @@ class RoutedEngine:
         """Return whether no other process has a vault, or the catalog, open."""
         return self.places.engine_of(vault_id).is_unused(vault_id, key)
 
-    def destroy_vault(self, vault_id: str) -> None:
+    def destroy_vault(self, vault_id: str, destroy_key: Callable[[], object] = lambda: None) -> None:
         """Delete a vault, if it exists, with what a move left in the other place."""
-        self._main.destroy_vault(vault_id)
         if self.places.is_split():
-            self.places.at(self.places.beside.other).destroy_vault(vault_id)
+            other, last = self.places.at(self.places.beside.other), destroy_key
+            destroy_key = lambda: other.destroy_vault(vault_id, last)  # noqa: E731 - inside: both are barred first
+        self._main.destroy_vault(vault_id, destroy_key)
 
     def write_marks(self, vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:
         """Return a mark for each vault; while it is equal and settled, nothing was written."""

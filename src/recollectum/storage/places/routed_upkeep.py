@@ -45,10 +45,6 @@ class RoutedUpkeep:
         """Copy the catalog into the folder of a backup."""
         return self._main.copy_catalog(folder, key, progress)
 
-    def copy_keys(self, folder: Path, vault_ids: Collection[str]) -> VaultCopy:
-        """Copy the wrapped keys of these vaults and of no others."""
-        return self._main.copy_keys(folder, vault_ids)
-
     def copy_vault(
         self, folder: Path, vault_id: str, key: bytes | None, terms: ChunkTerms, progress: Progress
     ) -> VaultCopy:

@@ -18,7 +18,7 @@ from recollectum.settings.storage import StorageSettings
 from recollectum.storage.engine import CATALOG, VAULT, DatabaseServer, EngineUpkeep, VaultPlace
 from recollectum.storage.port import Tx
 from recollectum.storage.postgres import vault_rows
-from recollectum.storage.postgres.connections.address import read_address
+from recollectum.storage.postgres.connections.address import ROWS, DatabaseUse, read_address
 from recollectum.storage.postgres.connections.pool import PoolOptions, SharedPool
 from recollectum.storage.postgres.connections.replica import PATIENCE, Replica
 from recollectum.storage.postgres.connections.rights import check_server
@@ -48,17 +48,18 @@ class PostgresEngine:
     #: Each vault has a row in the catalog, which its writers lock.
     counts_writes = True
 
-    def __init__(self, home: Home, settings: StorageSettings, clock: Clock) -> None:
+    def __init__(self, home: Home, settings: StorageSettings, clock: Clock, use: DatabaseUse = ROWS) -> None:
         self._home = home
         self._clock = clock
-        address = read_address(settings.url)
+        self._use = use
+        address = use.of(read_address(settings.url, use.setting))
         options = PoolOptions(
             most=settings.connections,
             prepares=settings.prepared_statements == "on",
             wait_seconds=settings.busy_timeout_seconds,
             statement_ms=round(settings.statement_timeout_seconds * 1000),
         )
-        self.pool = SharedPool(address, options, check_server, SchemaWatch(newer))
+        self.pool = SharedPool(address, options, partial(check_server, setting=use.setting), SchemaWatch(newer))
         self._replica = _replica(settings, options) if settings.replica_url else None
         lock_ms = round(settings.busy_timeout_seconds * 1000)
         self._vault_scope = partial(vault_scope, lock_ms=lock_ms, statement_ms=options.statement_ms)
@@ -194,16 +195,21 @@ class PostgresEngine:
             connection.close()
         return True
 
-    def destroy_vault(self, vault_id: str) -> None:
-        """Delete the rows of a vault, if it exists."""
+    def destroy_vault(self, vault_id: str, destroy_key: Callable[[], object] = lambda: None) -> None:
+        """Delete the rows of a vault, if it exists.
+
+        Before its key is destroyed its row gets a mark that no key has, so that every host asks for the key again.
+        """
         vault = self._in_catalog(lambda tx: vault_rows.find(tx, vault_id))
-        if vault is None:
-            return
-        if vault < 0:
-            self._destroy_moved(-vault)
+        if vault is None or vault < 0:
+            destroy_key()
+            if vault:
+                self._destroy_moved(-vault)
             return
         database = self._open(self._vault_scope(vault, self._words(vault_id)))
         try:
+            database.write(lambda tx: vault_rows.save_key_mark(tx, vault_rows.DESTROYED))
+            destroy_key()
             database.write(vault_rows.remove)
         finally:
             database.close()
@@ -258,7 +264,7 @@ class PostgresEngine:
         if due:
             raise StorageError(
                 f"{self.pool.place} lacks the schema of this program ({due[0].label}); "
-                "run `recollectum upgrade` with the migrator's address in storage.url"
+                f"run `recollectum upgrade` with the migrator's address in {self._use.migrator}"
             )
 
     def _check_own_schema(self) -> None:

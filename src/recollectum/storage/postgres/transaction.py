@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from recollectum.storage.postgres.full_text.text_index import PostgresTextIndex
     from recollectum.storage.postgres.full_text.token_cache import TokenCache
 
+_DURABLE = """
+    SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true)
+"""
 _ENTER = "SELECT set_config('search_path', 'recollectum, pg_temp', true), set_config('recollectum.vault', :vault, true)"
 
 
@@ -149,6 +152,10 @@ class PostgresTx:
     def send(self, sql: str, values: Sequence[object] = ()) -> "Cursor[Row]":
         """Run a statement in the server's dialect, with values as they are stored; nothing is encrypted on the way."""
         return RawCursor(self._connection).execute(sql.encode(), values, binary=True, prepare=False)
+
+    def make_durable(self) -> None:
+        """Let the COMMIT reach the disk, and the standbys that the server waits for, whatever its default is."""
+        self.send(_DURABLE)
 
     def flush(self) -> None:
         """Send what is still to be sent, before the transaction is committed."""

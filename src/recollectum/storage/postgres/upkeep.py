@@ -95,10 +95,6 @@ class PostgresUpkeep:
         """Copy a snapshot of the catalog into a file in the folder of a backup."""
         return self._copies.write_catalog(folder, key, progress)
 
-    def copy_keys(self, folder: Path, vault_ids: Collection[str]) -> VaultCopy:
-        """Copy the wrapped keys of these vaults and of no others."""
-        return self._files.copy_keys(folder, vault_ids)
-
     def copy_vault(
         self, folder: Path, vault_id: str, key: bytes | None, terms: ChunkTerms, progress: Progress
     ) -> VaultCopy:

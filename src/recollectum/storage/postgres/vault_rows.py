@@ -6,12 +6,18 @@ from typing import NamedTuple
 
 from recollectum.storage.port import Tx
 
+#: Stands for the mark of a key that is destroyed.
+DESTROYED = "destroyed"
 _ADD = "INSERT INTO vault_state (vault_id, key_mark) VALUES (:vault_id, :key_mark) RETURNING vault"
 _FIND = "SELECT vault FROM vault_state WHERE vault_id = :vault_id"
 _PLACE = "SELECT vault, last_write_at FROM vault_state WHERE vault_id = :vault_id AND vault > 0"
 _IDS = "SELECT vault_id FROM vault_state ORDER BY vault_id"
 _CHANGES = """
     SELECT vault_id, changes FROM vault_state WHERE vault_id IN (SELECT value FROM texts(:vault_ids)) AND vault > 0
+"""
+_ENCRYPTED = """
+    SELECT 1 FROM vault_state WHERE key_mark IS NOT NULL
+    UNION ALL SELECT 1 FROM people WHERE owner > CAST('\\x02' AS bytea) LIMIT 1
 """
 #: The tables of the vaults, each after those that refer to it.
 _TABLES = """
@@ -67,6 +73,11 @@ def find(tx: Tx, vault_id: str) -> int | None:
     """Return the number of a vault, in a transaction of the catalog; a negative one was moved away."""
     rows = tx.rows(_FIND, {"vault_id": vault_id})
     return int(rows[0][0]) if rows else None
+
+
+def has_encrypted(tx: Tx) -> bool:
+    """Return whether a vault or a person is encrypted, in a transaction of the catalog without its key."""
+    return bool(tx.rows(_ENCRYPTED, {}))
 
 
 def mark_moved(tx: Tx) -> None:

@@ -158,8 +158,9 @@ class SqliteEngine:
             # An earlier attempt deleted its key, so nobody can read it.
             return True
 
-    def destroy_vault(self, vault_id: str) -> None:
-        """Delete the file of a vault and its logs."""
+    def destroy_vault(self, vault_id: str, destroy_key: Callable[[], object] = lambda: None) -> None:
+        """Delete the file of a vault and its logs, which nobody has open."""
+        destroy_key()
         files.remove(self._files.vault(vault_id))
 
     def write_marks(self, vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:

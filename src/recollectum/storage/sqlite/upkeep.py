@@ -24,7 +24,7 @@ from recollectum.storage.engine import (
 )
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite import files, integrity
-from recollectum.storage.sqlite.backup import copy_snapshot, keep_only_keys, replace_content
+from recollectum.storage.sqlite.backup import copy_snapshot, replace_content
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
 from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.migrate import pending, shipped
@@ -99,13 +99,6 @@ class SqliteUpkeep:
     def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
         """Copy the catalog, which may be in use, into the folder of a backup."""
         return _copy(self._files.catalog, folder, files.CATALOG_FILE, key, progress)
-
-    def copy_keys(self, folder: Path, vault_ids: Collection[str]) -> VaultCopy:
-        """Copy the wrapped keys of these vaults and of no others."""
-        target = folder / files.KEYS_FILE
-        copy_snapshot(self._files.keys, target, key=None)
-        keep_only_keys(target, vault_ids)
-        return _described(target, files.KEYS_FILE, None)
 
     def copy_vault(
         self,
@@ -223,10 +216,11 @@ class SqliteUpkeep:
 def _copy(source: Path, folder: Path, name: str, key: bytes | None, progress: Progress) -> VaultCopy:
     # Count the rows of the snapshot: a copy that has others is detected when it is read back.
     rows = copy_snapshot(source, folder / name, key=key, progress=progress)
-    return _described(folder / name, name, key, rows)
+    return describe_file(folder / name, name, key, rows)
 
 
-def _described(file: Path, name: str, key: bytes | None, rows: Mapping[str, int] | None = None) -> VaultCopy:
+def describe_file(file: Path, name: str, key: bytes | None, rows: Mapping[str, int] | None = None) -> VaultCopy:
+    """Return what a copy has, after it has reached the disk."""
     with inspect_file(file, key) as copy:
         found = VaultCopy(file=name, schema=copy.schema(), rows=copy.row_counts() if rows is None else rows)
     sync_path(file)

@@ -118,7 +118,7 @@ def _fill(admin: HomeAdmin, work: Path, owners: Sequence[Owner] | None, progress
         # Last: a key is created before its vault.
         wanted = {entry.id for entry in entries if entry.encrypted}
         wanted |= {CATALOG} if owners is None else set[str]()
-        parts.append(_part(work, upkeep.copy_keys(work, wanted), None))
+        parts.append(_part(work, admin.keys.place.copy(work, wanted), None))
     made = Manifest(made_at=admin.clock(), whole=owners is None, parts=tuple(parts))
     key = admin.keys.manifest_key() if any(part.encrypted for part in parts) else None
     manifest_file.write(work, made, key)

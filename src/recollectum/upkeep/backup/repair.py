@@ -9,9 +9,10 @@ from recollectum.domain.records import dataclass
 from recollectum.home.locks import Lock
 from recollectum.recall.index.verification import rebuild_index
 from recollectum.storage.engine import SalvageCounts
+from recollectum.storage.shared.key_place import CHANGES
 from recollectum.storage.tables.catalog import vault_marks
 from recollectum.upkeep.doctor.vault_checks import read_vault
-from recollectum.upkeep.home_admin import HomeAdmin, rekey_lock
+from recollectum.upkeep.home_admin import HomeAdmin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ def repair(admin: HomeAdmin, owner: Owner, *, force: bool = False) -> RepairResu
     faults = tuple(read_vault(admin, entry).faults)
     if not faults and not force:
         return RepairResult(owner=owner, faults=())
-    with Lock(admin.home.locks / f"{entry.id}.repair.lock"), rekey_lock(admin.home):
+    with Lock(admin.home.locks / f"{entry.id}.repair.lock"), admin.keys.place.lock(CHANGES):
         made = admin.engine.upkeep.repair_vault(
             entry.id,
             owner,

@@ -36,12 +36,14 @@ from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.opening import open_engine
 from recollectum.storage.port import Tx
+from recollectum.storage.shared.choosing import load_copied_keys
+from recollectum.storage.shared.key_place import CHANGES
 from recollectum.storage.tables.catalog import people, vault_marks, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.manifest_file import Manifest, check_authentic
 from recollectum.upkeep.backup.staging import check_is_backup, opened_backup, read_manifest, stage
-from recollectum.upkeep.home_admin import HomeAdmin, rekey_lock
+from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.purge.environment import was_erased
 
@@ -128,7 +130,8 @@ def restore_home(
             raise Conflict(f"{there[0]} exists already; add --replace to move it away, or restore with --into")
         # Of the catalog that was here before.
         CatalogMarkFile(home).forget()
-        kept = engine.upkeep.put_home(stage.room, stage.names, stage.keys, chunk_terms, opening.clock())
+        names = _load_keys(home, stage, opening) if opening.settings.storage.keys_url else stage.names
+        kept = engine.upkeep.put_home(stage.room, names, stage.keys, chunk_terms, opening.clock())
     log = Log(home, opening.settings.log.level, opening.clock)
     log.info("restore.done", {"kind": "home", "vaults": len(stage.vaults)})
     log.close()
@@ -138,6 +141,13 @@ def restore_home(
         authenticated=stage.authenticated,
         encrypted=stage.encrypted,
     )
+
+
+def _load_keys(home: Home, stage: _Stage, opening: BackupAccess) -> tuple[str, ...]:
+    """Write the keys of a backup into the keys database, which must have none; return the files that are left."""
+    if KEYS_COPY in stage.names:
+        load_copied_keys(home, opening.settings.storage, stage.room / KEYS_COPY, opening.clock)
+    return tuple(name for name in stage.names if name != KEYS_COPY)
 
 
 def restore_vaults(
@@ -167,7 +177,7 @@ def restore_vaults(
             if entry is None:
                 _add(admin, one, encrypted=opening.settings.encryption == "auto" and admin.keys.enabled)
             else:
-                with rekey_lock(admin.home):
+                with admin.keys.place.lock(CHANGES):
                     kept += _replace(admin, one, entry)
                 admin.catalog.write(partial(vault_marks.remove, vault_id=entry.id))
                 # Before anybody reads what was erased since the backup.

@@ -28,7 +28,7 @@ def examine(
         *vault_checks.key(admin),
         *place_checks.place(home),
         *home_checks.room(home, settings),
-        *home_checks.server(admin.engine),
+        *home_checks.servers(admin),
         *home_checks.logs(admin.engine.upkeep),
         *home_checks.damaged_logs(home),
         *home_checks.locks(home, clock),

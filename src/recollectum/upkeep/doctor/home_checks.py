@@ -14,7 +14,7 @@ from recollectum.domain.records import dataclass
 from recollectum.home.locks import HUNG, Lock
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
-from recollectum.storage.engine import Engine, EngineUpkeep
+from recollectum.storage.engine import EngineUpkeep
 from recollectum.storage.opening import damaged_log_copies, private_files
 from recollectum.storage.port import Database
 from recollectum.storage.tables.erasure import receipts
@@ -103,9 +103,10 @@ def logs(upkeep: EngineUpkeep) -> Iterator[HealthFinding]:
         yield HealthFinding(topic="log size", severity=Severity.WARNING, words=words, cure=cure)
 
 
-def server(engine: Engine) -> Iterator[HealthFinding]:
-    """Check the server of the databases, where there is one."""
-    for one in engine.server.findings() if engine.server else ():
+def servers(admin: HomeAdmin) -> Iterator[HealthFinding]:
+    """Check the server of the vaults, and that of the keys, where there are any."""
+    server = admin.engine.server
+    for one in (*(server.findings() if server else ()), *admin.keys.place.findings()):
         yield HealthFinding(topic=one.topic, severity=Severity(one.severity), words=one.words, cure=one.cure)
 
 

@@ -52,7 +52,7 @@ def rekey_master(admin: HomeAdmin) -> MasterRekey:
     working; if there was one, a new one is in the result, and nowhere else.
     """
     check_encrypted(admin)
-    with changing_keys(admin.home):
+    with changing_keys(admin.home, admin.keys):
         settle_all(admin.home, admin.engine, admin.keys)
         plan = preview_master(admin)
         check_writable(plan.backups)

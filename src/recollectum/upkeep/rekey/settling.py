@@ -9,23 +9,23 @@ from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
 from recollectum.storage.engine import Engine, Progress
 from recollectum.storage.keystore import KeyStore
+from recollectum.storage.shared.key_place import CHANGES
 from recollectum.storage.vault_opening import SettledKey
-from recollectum.upkeep.home_admin import rekey_lock
 
 #: How often a process that waits for a change looks whether its vault is done.
 _LOOKS = 100
 
 
 @contextmanager
-def changing_keys(home: Home) -> Generator[None]:
+def changing_keys(home: Home, keys: KeyStore) -> Generator[None]:
     """Hold what a change of keys needs to itself: the keys, and the backups, which have copies of them."""
-    with rekey_lock(home), Lock(home.locks / "backup.lock"):
+    with keys.place.lock(CHANGES), Lock(home.locks / "backup.lock"):
         yield
 
 
 def settle_keys(home: Home, engine: Engine, keys: KeyStore) -> None:
     """Finish or undo every interrupted change, unless a process is at work on it."""
-    lock = rekey_lock(home)
+    lock = keys.place.lock(CHANGES)
     if not lock.wait(timedelta()):
         return
     try:
@@ -48,9 +48,9 @@ def settle_all(home: Home, engine: Engine, keys: KeyStore) -> None:
         keys.finish_master(change)
 
 
-def settled_key(home: Home, engine: Engine, keys: KeyStore, vault_id: str) -> SettledKey:
+def settled_key(engine: Engine, keys: KeyStore, vault_id: str) -> SettledKey:
     """Wait for a change of a vault's key, or finish or undo it; return the key that opens the vault."""
-    lock = rekey_lock(home)
+    lock = keys.place.lock(CHANGES)
     for _ in range(_LOOKS):
         if lock.wait(lock.timeout / _LOOKS):
             break
@@ -81,8 +81,10 @@ def settle_vault(engine: Engine, keys: KeyStore, vault_id: str, progress: Progre
     new, rewriting = keys.find_next_key(vault_id), engine.upkeep.rewriting
     if new is None:
         return
-    rewriting.clear(vault_id)
-    if not keys.has_key(vault_id) or not rewriting.is_opened_by(vault_id, new):
+    if not rewriting.settle(vault_id, new, lambda: keys.remove_next_key(vault_id)):
+        return
+    if not keys.has_key(vault_id):
+        # The vault was destroyed meanwhile.
         keys.remove_next_key(vault_id)
         return
     old = keys.key(vault_id)

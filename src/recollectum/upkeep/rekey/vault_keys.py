@@ -76,7 +76,7 @@ def rekey_vaults(
     finishes the change or undoes it.
     """
     check_encrypted(admin)
-    with changing_keys(admin.home):
+    with changing_keys(admin.home, admin.keys):
         settle_all(admin.home, admin.engine, admin.keys)
         plan = preview_vaults(admin, owners)
         entries = [entry for entry in admin.entries(owners) if entry.encrypted]
@@ -100,9 +100,15 @@ def _rekey(admin: HomeAdmin, entry: VaultEntry, progress: Progress) -> None:
     try:
         # After the next key is recorded: a process that opens the vault from here on sees it, and waits.
         _check_unused(admin, entry)
-        admin.engine.upkeep.rewriting.rewrite(entry.id, old, new, progress)
+        admin.engine.upkeep.rewriting.rewrite(entry.id, old, new, progress, lambda: _check_next(admin, entry, new))
     finally:
         settle_vault(admin.engine, admin.keys, entry.id, progress)
+
+
+def _check_next(admin: HomeAdmin, entry: VaultEntry, new: bytes) -> None:
+    """Raise if another host took over, because this one seemed to be gone: nobody would have the new key."""
+    if admin.keys.find_next_key(entry.id) != new:
+        raise Busy(f"another host has ended this change of the key of {entry.owner}, which keeps its key; try again")
 
 
 def _check_unused(admin: HomeAdmin, entry: VaultEntry) -> None:

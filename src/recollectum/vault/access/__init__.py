@@ -2,6 +2,5 @@
 
 keys         API keys and grants, and the caller that a key stands for
 people       people, channel addresses, tenants, and merging two people
-shared_lock  locks that hold across all hosts of a database
 latest_time  the time of the home, which never goes back
 """

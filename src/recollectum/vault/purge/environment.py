@@ -16,14 +16,14 @@ from recollectum.home.paths import Home
 from recollectum.storage.engine import CATALOG, Engine
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.port import Database, Tx
+from recollectum.storage.shared.shared_lock import SharedLock
 from recollectum.storage.tables.catalog import backups_elsewhere, hosts
 from recollectum.storage.tables.erasure import erased
-from recollectum.vault.access.shared_lock import SharedLock
 from recollectum.vault.files.file_host import FileHost, SharedHosts
 from recollectum.vault.purge.samples import ErasureSamples
 
 if TYPE_CHECKING:
-    from recollectum.storage.copying.home_ledger import HomeLedger
+    from recollectum.storage.shared.home_ledger import HomeLedger
 
 _SALT = "salt"
 _SEED = "signing"
@@ -105,12 +105,28 @@ class PurgeEnvironment(NamedTuple):
             return backups
         form = "ciphertext" if self.keys.enabled else "plain text"
         form += " whose key is destroyed" if self.keys.enabled and with_keys else ""
+        until = f"until {self.clock() + timedelta(days=self.remains_days):%Y-%m-%d}"
         places = f"{self.engine.place_of_server}: dead rows, the log of changes, standbys and base backups"
         files = self._files_elsewhere(vault_ids, whole=with_keys)
         return (
             *backups,
             *files,
-            f"{places}, as {form}, until {self.clock() + timedelta(days=self.remains_days):%Y-%m-%d}",
+            *(self._keys_elsewhere(until) if with_keys else ()),
+            f"{places}, as {form}, {until}",
+        )
+
+    def _keys_elsewhere(self, until: str) -> tuple[str, ...]:
+        """Return what may still have the wrapped key that is destroyed, in words."""
+        if not self.keys.place.is_shared or self.hosts is None:
+            return ()
+        here = self.hosts.here.id
+        others = (one.name for one in self.catalog.read(hosts.everything) if one.id != here)
+        return (
+            f"{self.keys.place.words}: dead rows, the log of changes, standbys and backups, as a wrapped key, {until}",
+            *(
+                f"backups in the home of the host {name}, with the keys of their time, if there are any"
+                for name in others
+            ),
         )
 
     def _files_elsewhere(self, vault_ids: Collection[str], *, whole: bool) -> tuple[str, ...]:
@@ -159,14 +175,19 @@ class PurgeEnvironment(NamedTuple):
         return self.catalog.read(lambda tx: erased.last_time(tx, vault_digest(self.salt(), vault_id)))
 
 
+def check_keys(home: PurgeEnvironment) -> None:
+    """Raise where the keys are away: nothing is begun that could not be finished."""
+    home.keys.has_key(CATALOG)
+
+
 def sync_ledger(home: PurgeEnvironment) -> None:
-    """Keep the ledger in a file of the home too, where the catalog may be put back from a server's backup."""
+    """Keep the ledger with the keys too, where the catalog may be put back from a server's backup."""
     if home.remains_days is not None:
         _ledger_file(home).sync(home.catalog)
 
 
 def open_ledger(home: PurgeEnvironment) -> bool:
-    """Add to the catalog what only the file knows; return whether anything was ever erased in this home."""
+    """Add to the catalog what only the ledger with the keys knows; return whether anything was ever erased."""
     ledger = _ledger_file(home) if home.remains_days is not None else None
     if ledger and ledger.exists() and not ledger.is_current(home.catalog):
         ledger.sync(home.catalog)
@@ -180,9 +201,10 @@ def open_ledger(home: PurgeEnvironment) -> bool:
 
 def _ledger_file(home: PurgeEnvironment) -> "HomeLedger":
     # Imported here: most homes are files.
-    from recollectum.storage.copying.home_ledger import HomeLedger  # noqa: PLC0415
+    from recollectum.storage.shared.home_ledger import HomeLedger  # noqa: PLC0415
 
-    return HomeLedger(home.home, home.keys.key(CATALOG) if home.keys.has_key(CATALOG) else None, home.clock)
+    key = home.keys.key(CATALOG) if home.keys.has_key(CATALOG) else None
+    return HomeLedger(home.home, home.keys.place, key, home.clock)
 
 
 def replace_key(home: PurgeEnvironment, owner: Owner | None, vault_id: str) -> bytes:

@@ -146,8 +146,7 @@ class PersonErasure:
         self._forget_secrets(vault_id)
         if departure_id in home.needles and home.keys.has_key(vault_id):
             home.needles[departure_id].keys.append(home.keys.key(vault_id))
-        home.keys.destroy_key(vault_id)
-        home.engine.destroy_vault(vault_id)
+        home.engine.destroy_vault(vault_id, lambda: home.keys.destroy_key(vault_id))
         return True
 
 

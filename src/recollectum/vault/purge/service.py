@@ -16,7 +16,7 @@ from recollectum.storage.tables.erasure.erased import Departure
 from recollectum.storage.tables.erasure.erased_items import ActivePurge
 from recollectum.vault.gate import operation
 from recollectum.vault.purge.backups import CATALOG
-from recollectum.vault.purge.environment import PurgeEnvironment, unreadable_copies, vault_digest
+from recollectum.vault.purge.environment import PurgeEnvironment, check_keys, unreadable_copies, vault_digest
 from recollectum.vault.purge.execution import begin_purge, place_names, run_purge
 from recollectum.vault.purge.person_erasure import PersonErasure, vaults_of
 from recollectum.vault.purge.plan import PurgeSelection, plan_purge, where_words_remain
@@ -83,6 +83,7 @@ class Purge(VaultService):
             vault=self._runtime.vault.id,
             now=ClockReading(environment.clock(), self._latest()),
         )
+        check_keys(environment)
         with environment.lock(self._runtime.vault.id):
             if leave.request.kind is PurgeKind.USER:
                 return self._told(self._run_person(environment, leave))

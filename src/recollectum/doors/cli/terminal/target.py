@@ -126,7 +126,8 @@ def describe_key_holder(holder: KeyHolder) -> str:
     """Return who holds the key, as a sentence."""
     if holder.kind is HolderKind.OFF:
         return "The home is not encrypted: anyone who has the files can read them."
-    return f"The key is {holder.words}."
+    wrapped = f" The keys that it wraps are in {holder.keys}." if holder.keys else ""
+    return f"The key is {holder.words}.{wrapped}"
 
 
 def _wants_passphrase(run: Run) -> bool:

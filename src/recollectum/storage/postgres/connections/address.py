@@ -1,5 +1,6 @@
 """Reads the address of a PostgreSQL database, and names it without its password."""
 
+from dataclasses import replace
 from typing import Any
 
 from psycopg import ProgrammingError
@@ -28,6 +29,23 @@ class DatabaseAddress:
     words: str
     #: The role that connects; empty leaves it to the system.
     user: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseUse:
+    """What a database is used for: the settings that name it, and its name for people."""
+
+    setting: str
+    migrator: str
+    words: str = ""
+
+    def of(self, address: DatabaseAddress) -> DatabaseAddress:
+        """Return the address with words that say what the database is."""
+        return replace(address, words=f"{self.words} {address.words}".lstrip())
+
+
+ROWS = DatabaseUse("storage.url", "storage.migrator_url")
+KEYS = DatabaseUse("storage.keys_url", "storage.keys_migrator_url", "the keys database")
 
 
 def read_address(url: str, setting: str = "storage.url") -> DatabaseAddress:

@@ -17,14 +17,14 @@ _STRONGER = """
 """
 
 
-def check_server(connection: Connected, place: str) -> None:
+def check_server(connection: Connected, place: str, setting: str = "storage.url") -> None:
     """Raise unless the server is new enough, and row-level security binds the role of a connection."""
     check_version(connection, place)
     stronger = [str(row[0]) for row in connection.execute(_STRONGER, prepare=False)]
     if stronger:
         raise StorageError(
-            f"the role of storage.url in {place} is or may become {stronger[0]}, which may read every vault; "
-            "give storage.url the application role, which owns nothing"
+            f"the role of {setting} in {place} is or may become {stronger[0]}, which may read every vault; "
+            f"give {setting} the application role, which owns nothing"
         )
 
 

@@ -34,10 +34,6 @@ _COLUMNS = """
 """
 #: Names that another table refers to: both change in one statement, at whose end the reference is checked.
 _REFERENCES = {("note_folders", "path"): ("notes", "folder")}
-#: The old key is destroyed after this COMMIT, so it has to reach the disk, whatever the server's default is.
-_DURABLE = """
-    SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true)
-"""
 #: Whether the server may use indexes. Without them it finds a row by its place, however small it believes a table is.
 _BY_INDEX = "SELECT set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true)"
 #: Gives a value of one column its new stored form.
@@ -71,10 +67,18 @@ class PostgresRewriting:
         self._files = files
         self._open = open_rows
 
-    def rewrite(self, vault_id: str, key: bytes, new_key: bytes, progress: Progress) -> None:
+    def rewrite(
+        self, vault_id: str, key: bytes, new_key: bytes, progress: Progress, check: Callable[[], None] = lambda: None
+    ) -> None:
         """Encrypt every value of a vault under another key; readers see that at once, and writers wait for it."""
         old, new = values_under(key), values_under(new_key)
-        self._write(vault_id, lambda tx: _rewrite(tx, old, new, progress))
+
+        def change(tx: PostgresTx) -> None:
+            # The row of the vault is locked: another host settles before this, or after the COMMIT.
+            check()
+            _rewrite(tx, old, new, progress)
+
+        self._write(vault_id, change)
 
     def is_opened_by(self, vault_id: str, key: bytes) -> bool:
         """Return whether the rows of a vault are encrypted under a key."""
@@ -88,10 +92,26 @@ class PostgresRewriting:
             database.close()
         return stored == values_under(key).mark if stored else self._decrypts(vault_id, key)
 
-    def clear(self, vault_id: str) -> None:
-        """Wait until no transaction writes to a vault: that of a killed process may still be committed."""
-        # A write, which is confirmed by the standbys that the server waits for.
-        self._write(vault_id, lambda tx: tx.send(_DURABLE))
+    def settle(self, vault_id: str, new_key: bytes, remove: Callable[[], None]) -> bool:
+        """Wait until no transaction writes to a vault: that of a killed process may still be committed.
+
+        A rewrite puts the mark of the new key into the row of the vault, which is locked here.
+        """
+        is_new = False
+
+        def look(tx: PostgresTx) -> None:
+            nonlocal is_new
+            # Confirmed by the standbys that the server waits for.
+            tx.make_durable()
+            is_new = vault_rows.find_key_mark(tx) == values_under(new_key).mark
+            if not is_new:
+                remove()
+
+        if self._exists(vault_id):
+            self._write(vault_id, look)
+        else:
+            remove()
+        return is_new
 
     def room_for(self, vault_id: str) -> int:  # noqa: ARG002 - the rows are on the disk of the server
         """Return none."""
@@ -128,7 +148,7 @@ class PostgresRewriting:
 
 
 def _rewrite(tx: PostgresTx, old: PlainValues, new: PlainValues, progress: Progress) -> None:
-    tx.send(_DURABLE)
+    tx.make_durable()
     meter = Meter(progress)
     read = {table.name: _rewrite_table(tx, table, old, meter) for table in _tables(tx, old, new)}
     for (table, column), (other, reference) in _REFERENCES.items():

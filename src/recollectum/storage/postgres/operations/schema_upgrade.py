@@ -3,15 +3,15 @@
 import psycopg
 
 from recollectum.domain.ids import Clock
-from recollectum.storage.postgres.connections.address import read_address
+from recollectum.storage.postgres.connections.address import ROWS, DatabaseUse, read_address
 from recollectum.storage.postgres.connections.rights import check_version
 from recollectum.storage.postgres.failures import translate, unreachable
 from recollectum.storage.postgres.migrate import pending, upgrade
 
 
-def upgrade_schema(url: str, clock: Clock, *, dry_run: bool) -> tuple[str, ...]:
+def upgrade_schema(url: str, clock: Clock, use: DatabaseUse = ROWS, *, dry_run: bool) -> tuple[str, ...]:
     """Run the pending steps as the role of this address; return those that ran, or would run."""
-    address = read_address(url)
+    address = use.of(read_address(url, use.setting))
     try:
         # Nothing is prepared: each step runs once, and a pooler may be in between.
         connection = psycopg.connect(**address.options, autocommit=True, prepare_threshold=None)

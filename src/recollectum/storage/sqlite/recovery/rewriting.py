@@ -1,6 +1,6 @@
 """Rewrites a vault file under another key, and the copies of it that the home keeps in its backups."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +17,7 @@ from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.sqlite.failures import translated
 from recollectum.storage.sqlite.files import HomeFiles, has_content, log_of, remove
+from recollectum.storage.sqlite.files import remove as clear
 
 
 class SqliteRewriting:
@@ -26,7 +27,9 @@ class SqliteRewriting:
         self._home = home
         self._files = HomeFiles(home)
 
-    def rewrite(self, vault_id: str, key: bytes, new_key: bytes, progress: Progress) -> None:
+    def rewrite(
+        self, vault_id: str, key: bytes, new_key: bytes, progress: Progress, check: Callable[[], None] = lambda: None
+    ) -> None:
         """Replace a vault that nobody has open by a copy under another key: one rename, after the copy was read."""
         path, made = self._files.vault(vault_id), self._unfinished(vault_id)
         remove(made)
@@ -47,6 +50,7 @@ class SqliteRewriting:
                 reader.close(True)
             if changed or has_content(log_of(path)):
                 raise Busy(f"{path} was written while it was copied; close the programs that use it, then try again")
+            check()
             made.replace(path)
             sync_folder(path.parent)
         finally:
@@ -58,9 +62,13 @@ class SqliteRewriting:
         path = self._files.vault(vault_id)
         return path.exists() and is_opened_by(path, key)
 
-    def clear(self, vault_id: str) -> None:
-        """Delete what an interrupted rewrite left."""
-        remove(self._unfinished(vault_id))
+    def settle(self, vault_id: str, new_key: bytes, remove: Callable[[], None]) -> bool:
+        """Delete what an interrupted rewrite left; all who could rewrite the file wait for the lock of key changes."""
+        clear(self._unfinished(vault_id))
+        is_new = self.is_opened_by(vault_id, new_key)
+        if not is_new:
+            remove()
+        return is_new
 
     def room_for(self, vault_id: str) -> int:
         """Return twice the size of the vault: it is written into the log of the new file first, then into the file."""

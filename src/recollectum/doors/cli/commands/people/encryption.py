@@ -6,13 +6,14 @@ import typer
 
 from recollectum.doors.cli.commands.people import rekey
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, listing
+from recollectum.doors.cli.terminal.output import answer, listing, working
 from recollectum.doors.cli.terminal.prompts import ask_new_passphrase, ask_secret
-from recollectum.doors.cli.terminal.target import describe_key_holder, home_of, open_home, open_key_store
+from recollectum.doors.cli.terminal.target import describe_key_holder, home_of, open_home, open_key_store, settings_of
+from recollectum.home.database_mark import KeysTarget
 from recollectum.home.keys.holders import OFF, HolderKind, KeyHolder
 from recollectum.upkeep.presence import check_made, has_keys
 
-app = new_group("Show who holds the key, create a recovery code, recover the key, and change the keys.")
+app = new_group("Show who holds the key, create a recovery code, recover the key, change the keys, and move them.")
 
 
 @command(app, "status")
@@ -58,6 +59,25 @@ def passphrase(run: Run) -> None:
         holder = recollectum.encryption().hold_by(HolderKind.PASSPHRASE, passphrase=ask_new_passphrase())
     note = "Set RECOLLECTUM_PASSPHRASE, or type it when you are asked."
     answer(run, {"encryption": holder}, [describe_key_holder(holder), note])
+
+
+@command(app, "move-keys")
+def move_keys(
+    run: Run,
+    target: Annotated[KeysTarget, typer.Argument(help="The keys database of storage.keys_url, or this home.")],
+) -> None:
+    """Move the wrapped keys into the keys database that several hosts share, or back into this home."""
+    from recollectum.upkeep.rekey.key_places import KeysMove  # noqa: PLC0415 - `--help` must not pay for a database
+
+    with working(run, "moving the keys"):
+        moved = KeysMove(home=home_of(run), settings=settings_of(run).settings, environ=run.environ).run(target)
+    note = (
+        "Every host with this storage.keys_url and the same master key can use them."
+        if target is KeysTarget.DATABASE
+        else "Unset storage.keys_url now. Other hosts cannot open the vaults any more."
+    )
+    document = {"keys": moved.keys, "place": moved.place, "encryption": moved.holder}
+    answer(run, document, [f"{moved.keys} keys are in {moved.place} now.", note])
 
 
 rekey.add_to(app)

@@ -1,9 +1,10 @@
-"""Keeps the erasure ledger of a database server in a file of the home too.
+"""Keeps the erasure ledger of a database server in a second place too: with the keys, in the home or a keys database.
 
-The catalog of a server that was put back from a base backup lacks what was erased since. The file has it: what only one
-of the two knows is given to the other, so that the rows are erased again before anybody reads them.
+The catalog of a server that was put back from a base backup lacks what was erased since. The second place has it: what
+only one of the two knows is given to the other, so that the rows are erased again before anybody reads them.
 """
 
+from contextlib import AbstractContextManager, closing
 from typing import NamedTuple
 
 from recollectum.domain.errors import StorageError
@@ -13,6 +14,7 @@ from recollectum.home.paths import Home
 from recollectum.storage.copying.database_file import create_file
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.port import Database, Tx
+from recollectum.storage.shared.key_place import KeyPlace
 from recollectum.storage.tables.erasure import erased, receipts
 from recollectum.storage.tables.erasure.erased import ErasedItem
 from recollectum.storage.tables.erasure.receipts import StoredReceipt
@@ -29,48 +31,50 @@ class _Ledger(NamedTuple):
 
 
 class HomeLedger:
-    """The file `erasures.db` of one home: a database with the tables of a catalog, under the key of the catalog."""
+    """The second ledger of one home: a database with the tables of a catalog, under the key of the catalog.
 
-    def __init__(self, home: Home, key: bytes | None, clock: Clock) -> None:
+    It is the file `erasures.db`, or the catalog of the keys database, where every host adds to it.
+    """
+
+    def __init__(self, home: Home, place: KeyPlace, key: bytes | None, clock: Clock) -> None:
         self._home = home
+        self._place = place
         self._key = key
         self._clock = clock
 
     def exists(self) -> bool:
         """Return whether anything was ever erased from this home on a server."""
-        return self._home.erasures_file.exists()
+        return self._place.is_shared or self._home.erasures_file.exists()
 
     def is_current(self, catalog: Database) -> bool:
-        """Return whether the file and the catalog know of as much, and of the same last erasure."""
-        database = self._open()
-        try:
+        """Return whether both know of as much, and of the same last erasure."""
+        with self._opened() as database:
             return database.read(_size) == catalog.read(_size)
-        finally:
-            database.close()
 
     def sync(self, catalog: Database) -> None:
-        """Give the catalog and the file what only the other one knows."""
-        with Lock(self._home.locks / "erasures.lock"):
-            database = self._open()
-            try:
-                kept, stored = database.read(_read), catalog.read(_read)
-                self._check(kept, stored)
-                if unknown := _lacking(kept, stored):
-                    catalog.write(lambda tx: _add(tx, unknown), frees=True)
-                if new := _lacking(stored, kept):
-                    database.write(lambda tx: _add(tx, new), frees=True)
-            finally:
-                database.close()
+        """Give the catalog and the second ledger what only the other one knows."""
+        with Lock(self._home.locks / "erasures.lock"), self._opened() as database:
+            kept, stored = database.read(_read), catalog.read(_read)
+            self._check(kept, stored)
+            if unknown := _lacking(kept, stored):
+                catalog.write(lambda tx: _add(tx, unknown), frees=True)
+            if new := _lacking(stored, kept):
+                database.write(lambda tx: _add(tx, new), frees=True)
 
-    def _open(self) -> Database:
-        return create_file(self._home.erasures_file, CATALOG, self._key, self._clock)
+    def _opened(self) -> AbstractContextManager[Database]:
+        shared = self._place.ledger(self._key)
+        return shared or closing(create_file(self._home.erasures_file, CATALOG, self._key, self._clock))
+
+    @property
+    def _words(self) -> str:
+        return self._place.words if self._place.is_shared else str(self._home.erasures_file)
 
     def _check(self, kept: _Ledger, stored: _Ledger) -> None:
         """Raise for the ledger of another catalog: its digests mean nothing here."""
         if any(value != kept.secrets.get(name, value) for name, value in stored.secrets.items()):
             raise StorageError(
-                f"{self._home.erasures_file} tells what was erased from another database than the one in storage.url; "
-                "name the right database, or move the file away"
+                f"{self._words} tells what was erased from another database than the one in storage.url; "
+                f"name the right database{'' if self._place.is_shared else ', or move the file away'}"
             )
 
 

@@ -44,6 +44,11 @@ class SharedLock:
         self._token = host or secrets.token_hex(_TOKEN_BYTES)
         self._held = ExitStack()
 
+    @property
+    def timeout(self) -> timedelta:
+        """Return how long `acquire` waits."""
+        return self._local.timeout
+
     def acquire(self) -> None:
         """Wait for the lock up to the timeout, then raise an error that says who has it."""
         self._local.acquire()

@@ -9,9 +9,9 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.errors import LockHeld
 from recollectum.home.locks import Lock
+from recollectum.storage.shared import shared_lock
+from recollectum.storage.shared.shared_lock import SharedLock
 from recollectum.storage.tables.catalog import leases
-from recollectum.vault.access import shared_lock
-from recollectum.vault.access.shared_lock import SharedLock
 from tests.matrix.homes import Turning, open_home
 
 SECOND = timedelta(seconds=1)

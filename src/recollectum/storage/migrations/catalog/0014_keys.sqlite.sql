@@ -1,0 +1,1 @@
+-- Nothing: a home of files has its keys in keys.db. On PostgreSQL the catalog of a keys database has them.

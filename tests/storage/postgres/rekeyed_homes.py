@@ -55,9 +55,11 @@ _COLUMNS = """
 """
 
 
-def open_rekeyed(place: Path, url: str, encryption: str = "auto") -> Recollectum:
-    """A home on a database, with a key file in the same folder."""
+def open_rekeyed(place: Path, url: str, encryption: str = "auto", keys_url: str = "") -> Recollectum:
+    """A home on a database, with a key file in the same folder; with a keys database, in the folder above."""
     settings = {"storage.url": url, "embedding.provider": "none", "encryption": encryption}
+    if keys_url:
+        settings |= {"storage.keys_url": keys_url, "key_file": str(place.parent / "master.key")}
     environ = {"HOME": str(place / "user"), "XDG_CONFIG_HOME": str(place / "config")}
     return Recollectum(place / "home", settings=settings, environ=environ)
 

@@ -1,8 +1,9 @@
-"""A program that gives a vault new keys and is killed each time, some steps later: `FOLDER URL keys|purge EVERY`.
+"""A program that gives a vault new keys and is killed each time, some steps later.
 
-A step is a statement of the rewriting, a COMMIT or its answer, or a change of keys.db. After each kill the home is
-opened as any command would, and looked at. Prints how many kills there were, after how many of them the vault had a
-new key, and what was wrong.
+`FOLDER URL keys|purge EVERY [KEYS_URL]`. A step is a statement of the rewriting, a COMMIT or its answer, or a change of
+keys.db. After each kill the home is opened as any command would, and looked at. With a keys database another host does
+so first, while the one that was killed still has the lease of the change, and each of the last steps of a change of
+keys is tried. Prints how many kills there were, after how many of them the vault had a new key, and what was wrong.
 """
 
 import json
@@ -49,16 +50,25 @@ class _Steps:
 
 
 def main() -> None:
-    folder, url, what, every = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
-    attempt = _Rekeyed(folder, url) if what == "keys" else _Purged(folder, url)
-    with open_rekeyed(folder, url) as home:
+    folder, url, what, every, *keys = sys.argv[1:]
+    kind = _Rekeyed if what == "keys" else _Purged
+    attempt = kind(Path(folder), url, *keys)
+    with attempt.open() as home:
         attempt.fill(home.vault(OWNER))
     kills = changes = step = 0
     wrong: list[str] = []
     attempt.prepare()
-    while _dies(attempt.run, folder, url, step := step + every):
+    stride = int(every)
+    while True:
+        if not _dies(attempt, step := step + stride):
+            if stride == 1 or not keys or what == "purge":
+                break
+            attempt.prepare()
+            step, stride = step - stride, 1
+            continue
         kills += 1
-        with open_rekeyed(folder, url) as home:
+        wrong += [f"step {step}, on another host: {one}" for one in attempt.faults_elsewhere()]
+        with attempt.open() as home:
             wrong += [f"step {step}: {one}" for one in attempt.faults(home)]
             if home.admin.keys.has_unfinished():
                 wrong.append(f"step {step}: the change is neither finished nor undone")
@@ -70,16 +80,32 @@ def main() -> None:
 class _Rekeyed:
     """Gives the vault a new key."""
 
-    def __init__(self, folder: Path, url: str) -> None:
-        self.folder, self.url = folder, url
+    def __init__(self, folder: Path, url: str, keys_url: str = "") -> None:
+        self.folder, self.url, self._keys_url = folder, url, keys_url
         self.key = b""
         self._before: object = None
+
+    def open(self, host: str = "one") -> Recollectum:
+        """Open the home of a host; there is one unless they share keys."""
+        place = self.folder / host if self._keys_url else self.folder
+        place.mkdir(exist_ok=True)
+        return open_rekeyed(place, self.url, keys_url=self._keys_url)
+
+    def faults_elsewhere(self) -> list[str]:
+        """What another host finds wrong, while the one that was killed still seems to be at work."""
+        if not self._keys_url:
+            return []
+        with self.open("two") as home:
+            return self.look_elsewhere(home)
+
+    def look_elsewhere(self, home: Recollectum) -> list[str]:
+        return _Rekeyed.faults(self, home)
 
     def fill(self, vault: Vault) -> None:
         fill_every_column(vault, self.folder / "notes")
 
     def prepare(self) -> None:
-        with open_rekeyed(self.folder, self.url) as home:
+        with self.open() as home:
             self.key, self._before = _key(home), digests(home.vault(OWNER), self.folder)
 
     def run(self, home: Recollectum) -> None:
@@ -97,10 +123,14 @@ class _Purged(_Rekeyed):
         fill(vault, 8)
 
     def prepare(self) -> None:
-        with open_rekeyed(self.folder, self.url) as home:
+        with self.open() as home:
             self.key = _key(home)
             self._gone = home.vault(OWNER).memories.save(f"to be erased {os.urandom(8).hex()}").memory.id
             self._known = len(home.receipts.list())
+
+    def look_elsewhere(self, home: Recollectum) -> list[str]:
+        kept = home.vault(OWNER).memories.save(f"written elsewhere {os.urandom(8).hex()}").memory
+        return [] if kept in home.vault(OWNER).memories.list(limit=1000) else ["what was written is not there"]
 
     def run(self, home: Recollectum) -> None:
         purge = home.vault(OWNER).privacy.purge
@@ -121,19 +151,19 @@ def _key(home: Recollectum) -> bytes:
     return home.admin.keys.key(home.admin.entries()[0].id)
 
 
-def _dies(run: Callable[[Recollectum], None], folder: Path, url: str, fatal: int) -> bool:
+def _dies(attempt: _Rekeyed, fatal: int) -> bool:
     """Do it in a process that is killed at a step; False when it has fewer."""
     child = os.fork()
     if child:
         _, status = os.waitpid(child, 0)
         return os.WIFSIGNALED(status)
-    with open_rekeyed(folder, url) as home:
+    with attempt.open() as home:
         steps = _Steps(fatal)
         home.vault(OWNER).memories.list()
         PostgresTx.send = steps.counted(PostgresTx.send)
         postgres_database.commit = steps.counted(postgres_database.commit, twice=True)
         SqliteDatabase.write = steps.counted(SqliteDatabase.write, twice=True)
-        run(home)
+        attempt.run(home)
         os._exit(0)
 
 

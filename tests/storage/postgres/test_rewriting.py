@@ -19,7 +19,7 @@ from recollectum.upkeep.rekey.master_key import rekey_master
 from recollectum.upkeep.rekey.settling import settle_vault
 from recollectum.upkeep.rekey.vault_keys import preview_vaults, rekey_vaults
 from tests.crashes.programs import finish, start
-from tests.plugins.postgres import PostgresDatabase
+from tests.plugins.postgres import PostgresDatabase, available, database_on
 from tests.storage.postgres.rekeyed_homes import OWNER, digests, fill_every_column, open_rekeyed, stored_values
 from tests.upkeep.homes import opening, said
 
@@ -175,6 +175,23 @@ def test_a_backup_from_before_is_restored_into_the_vault_under_its_new_key(
         home.vault(OWNER).memories.save("written after the change")
         restore_vaults(home.admin, folder, opening(tmp_path), replace=True)
         assert said(home.vault(OWNER))[0] == ["the harbour is closed"]
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.parametrize(("what", "every"), [("keys", "48"), ("purge", "70")])
+def test_a_change_that_is_killed_on_one_host_keeps_no_other_from_the_vault(
+    tmp_path: Path, what: str, every: str
+) -> None:
+    every = os.environ.get("REKEY_KILL_EVERY", every)
+    version = max(available())
+    with database_on(version) as rows, database_on(version) as keys:
+        line = (str(tmp_path), rows.url(), what, every, keys.url())
+        (told,) = finish(start("tests.storage.postgres.rekeying_program", *line))
+    found = json.loads(told)
+    assert found["wrong"] == []
+    assert found["kills"] > 2
+    assert found["changes"] > 0
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from recollectum.home.paths import Home
 from recollectum.storage.engine import Engine, Progress
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.shared.key_place import CHANGES
+from recollectum.storage.shared.shared_lock import SharedLock
 from recollectum.storage.vault_opening import SettledKey
 
 #: How often a process that waits for a change looks whether its vault is done.
@@ -51,29 +52,38 @@ def settle_all(home: Home, engine: Engine, keys: KeyStore) -> None:
 def settled_key(engine: Engine, keys: KeyStore, vault_id: str) -> SettledKey:
     """Wait for a change of a vault's key, or finish or undo it; return the key that opens the vault."""
     lock = keys.place.lock(CHANGES)
-    for _ in range(_LOOKS):
-        if lock.wait(lock.timeout / _LOOKS):
-            break
-        if keys.find_next_key(vault_id) is None:
-            # Done; the process may be at work on the next vault.
-            return SettledKey(keys.key(vault_id), finished=True)
-    else:
-        lock.acquire()
-    try:
-        return _settled_key(engine, keys, vault_id)
-    finally:
-        lock.release()
-
-
-def _settled_key(engine: Engine, keys: KeyStore, vault_id: str) -> SettledKey:
+    if keys.place.is_shared:
+        if not lock.wait(timedelta()):
+            # Another host changes it, or was killed, and its lease ends by itself: each transaction notices a new key.
+            return _unsettled_key(engine, keys, vault_id)
+    elif not _is_free(lock, keys, vault_id):
+        # Done; the process may be at work on the next vault.
+        return SettledKey(keys.key(vault_id), finished=True)
     try:
         settle_vault(engine, keys, vault_id)
     except (StorageError, HomeError, OSError):
         # A disk that takes no writes must not prevent reading: the change waits.
-        new = keys.find_next_key(vault_id)
-        is_new = new is not None and engine.upkeep.rewriting.is_opened_by(vault_id, new)
-        return SettledKey(new if new and is_new else keys.key(vault_id), finished=False)
+        return _unsettled_key(engine, keys, vault_id)
+    finally:
+        lock.release()
     return SettledKey(keys.key(vault_id), finished=True)
+
+
+def _is_free(lock: Lock | SharedLock, keys: KeyStore, vault_id: str) -> bool:
+    """Wait for the lock, or until the change of this vault is done; return whether the lock is held now."""
+    for _ in range(_LOOKS):
+        if lock.wait(lock.timeout / _LOOKS):
+            return True
+        if keys.find_next_key(vault_id) is None:
+            return False
+    lock.acquire()
+    return True
+
+
+def _unsettled_key(engine: Engine, keys: KeyStore, vault_id: str) -> SettledKey:
+    new = keys.find_next_key(vault_id)
+    is_new = new is not None and engine.upkeep.rewriting.is_opened_by(vault_id, new)
+    return SettledKey(new if new and is_new else keys.key(vault_id), finished=False)
 
 
 def settle_vault(engine: Engine, keys: KeyStore, vault_id: str, progress: Progress = lambda _: None) -> None:

@@ -31,6 +31,7 @@ from recollectum.vault.memories.service import Memories
 from recollectum.vault.notes.file_hosts import FileHosts
 from recollectum.vault.notes.global_notes import GlobalNotesFile
 from recollectum.vault.notes.service import Notes
+from recollectum.vault.projects.service import Projects
 from recollectum.vault.purge.receipts import Receipts
 from recollectum.vault.purge.service import Purge
 from recollectum.vault.retention.lifecycle import Lifecycle
@@ -52,6 +53,7 @@ FOLDER = Path(__file__).parents[1] / "src" / "recollectum" / "aio"
 FILES: dict[str, tuple[str, tuple[type, ...]]] = {
     "home": ("the home: people, keys and receipts", (Recollectum, People, Keys, Receipts)),
     "vault": ("a vault: memories, learnings and contacts", (Vault, Memories, Learnings, Contacts)),
+    "projects": ("the projects of a vault", (Projects,)),
     "sessions": ("the conversations of a vault", (Sessions, Chat, Checkpoints, StoredEchoes, Summaries)),
     "admin": (
         "what runs a vault",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from recollectum.domain.event import Event, EventTypeName
     from recollectum.domain.files.note import Note, NoteFolder, SyncReport
+    from recollectum.domain.files.project import ListedProject, Project
     from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
     from recollectum.domain.hit import ArchivedMatches, Hit, IndexHealth, RecallResult, Source, SourceName
     from recollectum.domain.ids import Clock
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from recollectum.vault.notes.file_hosts import FileHosts
     from recollectum.vault.notes.global_notes import GlobalNotes, GlobalNotesFile
     from recollectum.vault.notes.service import Notes
+    from recollectum.vault.projects.service import ForgottenProject, Projects
     from recollectum.vault.purge.receipts import Receipts
     from recollectum.vault.purge.request import Preview, PurgeRequest, Receipt
     from recollectum.vault.purge.service import Purge
@@ -141,6 +143,7 @@ __all__ = [
     "Finding",
     "FollowedPath",
     "ForeignImport",
+    "ForgottenProject",
     "GlobalNotes",
     "GlobalNotesFile",
     "Grant",
@@ -173,6 +176,7 @@ __all__ = [
     "LearningsReport",
     "Lifecycle",
     "LifecycleReport",
+    "ListedProject",
     "LoadedSettings",
     "Memories",
     "Memory",
@@ -195,6 +199,8 @@ __all__ = [
     "Preview",
     "Profile",
     "Profiles",
+    "Project",
+    "Projects",
     "Proposal",
     "Purge",
     "PurgeRequest",
@@ -267,6 +273,7 @@ _NAMES_OF = {
     "StepRefused StorageError",
     "recollectum.domain.event": "Event EventTypeName",
     "recollectum.domain.files.note": "Note NoteFolder SyncReport",
+    "recollectum.domain.files.project": "ListedProject Project",
     "recollectum.domain.files.transcript": "FollowedPath TranscriptReport",
     "recollectum.domain.hit": "ArchivedMatches Hit IndexHealth RecallResult Source SourceName",
     "recollectum.domain.ids": "Clock",
@@ -320,6 +327,7 @@ _NAMES_OF = {
     "recollectum.vault.notes.file_hosts": "FileHosts",
     "recollectum.vault.notes.global_notes": "GlobalNotes GlobalNotesFile",
     "recollectum.vault.notes.service": "Notes",
+    "recollectum.vault.projects.service": "ForgottenProject Projects",
     "recollectum.vault.purge.receipts": "Receipts",
     "recollectum.vault.purge.request": "Preview PurgeRequest Receipt",
     "recollectum.vault.purge.service": "Purge",

@@ -8,7 +8,7 @@ import pytest
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.home.paths import Home
-from recollectum.home.project import Project, find_project, overrides
+from recollectum.home.project import ProjectFolder, find_project, overrides
 
 
 @pytest.fixture
@@ -19,10 +19,10 @@ def home(tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
+def project(tmp_path: Path) -> ProjectFolder:
     root = tmp_path / "account" / "work"
     (root / ".recollectum").mkdir(parents=True)
-    return Project(root)
+    return ProjectFolder(root)
 
 
 def put(path: Path, text: str = "x") -> Path:
@@ -32,12 +32,12 @@ def put(path: Path, text: str = "x") -> Path:
 
 
 @pytest.mark.feature("C17")
-def test_the_nearest_folder_above_with_a_recollectum_folder_is_the_project(home: Home, project: Project) -> None:
+def test_the_nearest_folder_above_with_a_recollectum_folder_is_the_project(home: Home, project: ProjectFolder) -> None:
     deep = project.root / "src" / "deep"
     deep.mkdir(parents=True)
     assert find_project(deep, home) == project
     (project.root / "src" / ".recollectum").mkdir()
-    assert find_project(deep, home) == Project(project.root / "src")
+    assert find_project(deep, home) == ProjectFolder(project.root / "src")
 
 
 def test_the_home_is_never_a_project(home: Home, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_file_of_that_name_is_no_project(home: Home, tmp_path: Path) -> None:
     assert find_project(tmp_path / "x", home) is None
 
 
-def test_a_folder_that_a_stranger_made_is_no_project(home: Home, project: Project) -> None:
+def test_a_folder_that_a_stranger_made_is_no_project(home: Home, project: ProjectFolder) -> None:
     folder = project.root / ".recollectum"
     if os.geteuid() == 0:
         os.chown(folder, 12345, -1)
@@ -70,15 +70,15 @@ def test_a_folder_that_a_stranger_made_is_no_project(home: Home, project: Projec
     assert find_project(project.root, home, account=owner + 1) is None
 
 
-def test_a_project_has_a_key_that_does_not_say_where_it_is(project: Project, tmp_path: Path) -> None:
+def test_a_project_has_a_key_that_does_not_say_where_it_is(project: ProjectFolder, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(project.root)
-    assert project.key == Project(link).key == hashlib.sha256(str(project.root).encode()).hexdigest()
+    assert project.id == ProjectFolder(link).id == hashlib.sha256(str(project.root).encode()).hexdigest()
 
 
 @pytest.mark.feature("C17")
 @pytest.mark.parametrize("folder", ["policies", "commands", "skills", "agents", "extensions"])
-def test_an_entry_of_the_project_replaces_the_one_of_the_home(home: Home, project: Project, folder: str) -> None:
+def test_an_entry_of_the_project_replaces_the_one_of_the_home(home: Home, project: ProjectFolder, folder: str) -> None:
     put(home.folder(folder) / "a.toml")
     put(home.folder(folder) / "b.toml")
     put(home.folder(folder) / ".hidden")
@@ -92,18 +92,20 @@ def test_an_entry_of_the_project_replaces_the_one_of_the_home(home: Home, projec
     assert overrides(home, None, folder).keys() == {"a.toml", "b.toml"}
 
 
-def test_folders_that_are_not_there_hold_nothing(home: Home, project: Project) -> None:
+def test_folders_that_are_not_there_hold_nothing(home: Home, project: ProjectFolder) -> None:
     assert overrides(home, project, "skills") == {}
 
 
-def test_a_folder_that_is_none_of_a_home_is_refused(home: Home, project: Project) -> None:
+def test_a_folder_that_is_none_of_a_home_is_refused(home: Home, project: ProjectFolder) -> None:
     for name in ("vaults", "../../x", ""):
         with pytest.raises(InvalidInput, match="is not a folder of a home or project"):
             overrides(home, project, name)
 
 
 @pytest.mark.feature("C17")
-def test_links_that_lead_out_of_a_project_are_refused_in_words(home: Home, project: Project, tmp_path: Path) -> None:
+def test_links_that_lead_out_of_a_project_are_refused_in_words(
+    home: Home, project: ProjectFolder, tmp_path: Path
+) -> None:
     secret = put(tmp_path / "account" / "secret")
     skills = project.folder("skills")
     skills.mkdir()
@@ -116,7 +118,7 @@ def test_links_that_lead_out_of_a_project_are_refused_in_words(home: Home, proje
 
 
 def test_a_link_inside_an_entry_and_the_folder_itself_are_looked_at_too(
-    home: Home, project: Project, tmp_path: Path
+    home: Home, project: ProjectFolder, tmp_path: Path
 ) -> None:
     secret = put(tmp_path / "secrets" / "one")
     inner = put(project.folder("skills") / "good" / "deep" / "SKILL.md").parent / "out"
@@ -128,7 +130,9 @@ def test_a_link_inside_an_entry_and_the_folder_itself_are_looked_at_too(
         overrides(home, project, "agents")
 
 
-def test_a_link_to_a_folder_within_the_project_hides_nothing(home: Home, project: Project, tmp_path: Path) -> None:
+def test_a_link_to_a_folder_within_the_project_hides_nothing(
+    home: Home, project: ProjectFolder, tmp_path: Path
+) -> None:
     put(project.root / "stuff" / "a")
     (project.root / "stuff" / "out").symlink_to(tmp_path)
     put(project.folder("skills") / "good" / "SKILL.md").with_name("more").symlink_to(project.root / "stuff")
@@ -137,7 +141,7 @@ def test_a_link_to_a_folder_within_the_project_hides_nothing(home: Home, project
 
 
 def test_links_that_stay_in_the_project_and_any_in_the_home_are_used(
-    home: Home, project: Project, tmp_path: Path
+    home: Home, project: ProjectFolder, tmp_path: Path
 ) -> None:
     put(project.root / "shared.md")
     project.folder("commands").mkdir()
@@ -146,7 +150,7 @@ def test_links_that_stay_in_the_project_and_any_in_the_home_are_used(
     assert overrides(home, project, "commands").keys() == {"mine.md", "x", "y"}
 
 
-def test_what_is_no_file_is_refused(home: Home, project: Project) -> None:
+def test_what_is_no_file_is_refused(home: Home, project: ProjectFolder) -> None:
     project.folder("agents").mkdir()
     os.mkfifo(project.folder("agents") / "pipe")
     with pytest.raises(InvalidInput, match="pipe is neither a file nor a folder"):

@@ -52,7 +52,7 @@ def attempts(held: Held) -> list[Attempt]:
 
 def reads(held: Held) -> list[Attempt]:
     """The operations that change nothing."""
-    return [*_memory_reads(held), *_vault_reads(held), *_session_reads(held)]
+    return [*_memory_reads(held), *_vault_reads(held), *_project_reads(), *_session_reads(held)]
 
 
 def _memory_reads(held: Held) -> Iterator[Attempt]:
@@ -134,6 +134,19 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("lifecycle.retention", lambda v: v.admin.lifecycle.retention())
     yield read("lifecycle.preview", lambda v: v.admin.lifecycle.preview())
     yield read("sessions.list", lambda v: v.sessions.list(), frozenset({"talk0", "talk1"}))
+
+
+def _project_reads() -> Iterator[Attempt]:
+    yield Attempt(name="projects.list", permission="read", run=lambda v: v.projects.list())
+    calls: dict[str, Run] = {
+        "projects.get": lambda v: v.projects.get("nowhere"),
+        "projects.find": lambda v: v.projects.find("nowhere"),
+        "projects.list_sessions": lambda v: v.projects.list_sessions("nowhere"),
+        "projects.list_checkpoints": lambda v: v.projects.list_checkpoints("nowhere"),
+        "projects.preview": lambda v: v.projects.preview("nowhere"),
+    }
+    for name, run in calls.items():
+        yield Attempt(name=name, permission="read", run=lambda v, r=run: _tried(lambda: r(v)))
 
 
 def _session_reads(held: Held) -> Iterator[Attempt]:
@@ -263,6 +276,8 @@ def _upkeep() -> Iterator[Attempt]:
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
     for name, run in _purging().items():
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
+    for name, run in _projects().items():
+        yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
     for name, run in _going_back().items():
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
     learned = [{"role": "user", "content": "Remember that the boat is red."}]
@@ -286,6 +301,16 @@ def _consolidating() -> dict[str, Run]:
         "review.reject": lambda v: v.admin.review.reject("prp_none"),
         "review.grow": lambda v: v.admin.review.grow(),
         "review.propose": lambda v: v.admin.review.propose([]),
+    }
+
+
+def _projects() -> dict[str, Run]:
+    """Of no project that is there."""
+    return {
+        "projects.add": lambda v: v.projects.add("/nowhere/at/all"),
+        "projects.rename": lambda v: v.projects.rename("nowhere", "elsewhere"),
+        "projects.add_root": lambda v: v.projects.add_root("nowhere", "/nowhere/at/all"),
+        "projects.forget": lambda v: v.projects.forget("nowhere"),
     }
 
 

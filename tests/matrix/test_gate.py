@@ -28,6 +28,7 @@ from recollectum.vault.memories.service import Memories
 from recollectum.vault.notes.file_hosts import FileHosts
 from recollectum.vault.notes.global_notes import GlobalNotesFile
 from recollectum.vault.notes.service import Notes
+from recollectum.vault.projects.service import Projects
 from recollectum.vault.purge.receipts import Receipts
 from recollectum.vault.purge.service import Purge
 from recollectum.vault.retention.lifecycle import Lifecycle
@@ -75,6 +76,7 @@ OF_A_VAULT = {
     Review,
     Purge,
     Contacts,
+    Projects,
     Trash,
     Undo,
     Quarantines,
@@ -185,6 +187,7 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         vault.admin.review,
         vault.privacy.purge,
         vault.memories.contacts,
+        vault.projects,
         vault.privacy.trash,
         vault.privacy.undo,
         vault.privacy.quarantine,

@@ -37,6 +37,7 @@ BOTH = (
     "tests/vault/intake/",
     "tests/vault/memories/",
     "tests/vault/notes/",
+    "tests/vault/projects/",
     "tests/vault/purge/",
     "tests/vault/retention/",
     "tests/vault/review/",

@@ -74,6 +74,11 @@ VAULT: Rows = {
         {"rowid": 1, "terms": SPOKEN}, {"rowid": 2, "terms": ANSWERED}, {"rowid": 3, "terms": f"{KEPT} grace"},
         {"rowid": 4, "terms": "Answer briefly"}, {"rowid": 5, "terms": f"{NOTED} house"},
     ],
+    "projects": [{"id": "a" * 64, "name": "house", "root_id": "b" * 64, "added_at": _AT}],
+    "project_roots": [
+        {"id": "a" * 64, "project": "a" * 64, "root": "/work/house", "added_at": _AT},
+        {"id": "b" * 64, "project": "a" * 64, "root": "/work/home", "added_at": _AT + 1},
+    ],
     "note_folders": [{"number": 1, "path": "/notes", "added_at": _AT}],
     "notes": [
         {

@@ -48,7 +48,7 @@ export type Learning = { id: string; text: string; category: Kind; day: string; 
 
 export type MakeKey = { person?: string | null; scopes?: Array<"read" | "write" | "admin">; owners?: Array<string> };
 
-export type Memory = { id: string; content: string; created_at: string; updated_at: string; key: string | null; kind: Kind; importance: number; trust: Trust; author: string; agent: string | null; message_id: string | null; version: number; state: State; valid_from: string | null; valid_to: string | null; supersedes: string | null; superseded_by: string | null; archive_at: string | null; retention_expires_at: string | null; expires_at: string | null; deleted_at: string | null; hard_delete_at: string | null };
+export type Memory = { id: string; content: string; created_at: string; updated_at: string; key: string | null; kind: Kind; importance: number; trust: Trust; author: string; agent: string | null; message_id: string | null; project: string | null; version: number; state: State; valid_from: string | null; valid_to: string | null; supersedes: string | null; superseded_by: string | null; archive_at: string | null; retention_expires_at: string | null; expires_at: string | null; deleted_at: string | null; hard_delete_at: string | null };
 
 export type Message = { id: string; session_id: string; position: number; role: Role; content: string | Array<Record<string, unknown>>; created_at: string; tool_calls: Array<ToolCall>; thoughts: Array<Record<string, unknown>>; tokens: TokenCount | null; token_estimate: number; model: string | null; native_id: string | null; speaker: string | null; trust: Trust; extra: Record<string, unknown> };
 

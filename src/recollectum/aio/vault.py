@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recollectum.aio.admin import AsyncVaultAdmin
 from recollectum.aio.privacy import AsyncVaultPrivacy
+from recollectum.aio.projects import AsyncProjects
 from recollectum.aio.sessions import AsyncSessions
 from recollectum.domain.memory import State
 from recollectum.domain.session import MAIN
@@ -74,6 +75,11 @@ class AsyncVault:
     def learnings(self) -> AsyncLearnings:
         """What agents learned of how to work with the person."""
         return AsyncLearnings(lambda: self._service().learnings)
+
+    @property
+    def projects(self) -> AsyncProjects:
+        """The folders that texts belong to."""
+        return AsyncProjects(lambda: self._service().projects)
 
     async def recall(
         self,
@@ -200,11 +206,14 @@ class AsyncMemories:
         valid_to: datetime | None = None,
         message_id: str | None = None,
         agent: str | None = None,
+        project: str | None = None,
         said_by: ToolUse | None = None,
     ) -> SaveResult:
         """Save a text verbatim. With a key it replaces the text under that key; a duplicate is renewed.
 
-        With `said_by`, the use of the tool is recorded in the agent's session in the same transaction.
+        With `project`, its name, its id or the absolute path of a folder, the memory is limited to that project; a
+        folder is registered on first use. With `said_by`, the use of the tool is recorded in the agent's session in
+        the same transaction.
         """
         return await asyncio.to_thread(
             lambda: self._service().save(
@@ -217,6 +226,7 @@ class AsyncMemories:
                 valid_to=valid_to,
                 message_id=message_id,
                 agent=agent,
+                project=project,
                 said_by=said_by,
             )
         )
@@ -229,9 +239,9 @@ class AsyncMemories:
         """Return the memory with that id, active or archived."""
         return await asyncio.to_thread(lambda: self._service().get(memory_id))
 
-    async def find(self, key: str) -> Memory | None:
-        """Return the active memory with that key, or None."""
-        return await asyncio.to_thread(lambda: self._service().find(key))
+    async def find(self, key: str, *, project: str | None = None) -> Memory | None:
+        """Return the active memory with that key, of a project or personal, or None."""
+        return await asyncio.to_thread(lambda: self._service().find(key, project=project))
 
     async def list(
         self,

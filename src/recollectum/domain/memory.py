@@ -84,6 +84,8 @@ class Memory:
     agent: str | None = None
     #: The message it came from.
     message_id: str | None = None
+    #: The id of the project that it is limited to; None for a personal one, which applies everywhere.
+    project: str | None = None
     version: int = 1
     state: State = State.ACTIVE
     #: The period in which it is true in the world, if known.

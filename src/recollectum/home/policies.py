@@ -9,7 +9,7 @@ from typing import Any
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.home.paths import Home
-from recollectum.home.project import Project
+from recollectum.home.project import ProjectFolder
 from recollectum.policy.rules.matching import Ruleset, build_ruleset
 from recollectum.policy.rules.model import Place, Problem, RuleFile, Tier
 from recollectum.policy.rules.policy_file import parse_rules
@@ -21,7 +21,7 @@ _MISSING = "args_pattern needs the package google-re2; install it with: pip inst
 _LONGEST_PATTERN = 2000
 
 
-def load_policies(home: Home, project: Project | None, system: Path | None) -> Ruleset:
+def load_policies(home: Home, project: ProjectFolder | None, system: Path | None) -> Ruleset:
     """Return the rules in force; an invalid file is reported as a problem, and the other files apply."""
     files = [*shipped_policies()]
     if project is not None:
@@ -106,7 +106,7 @@ def _folder(folder: Path, tier: Tier) -> list[RuleFile]:
         return [_unreadable(folder, tier, f"it cannot be listed ({error.strerror}); correct its owner or mode")]
 
 
-def _project_files(project: Project) -> list[RuleFile]:
+def _project_files(project: ProjectFolder) -> list[RuleFile]:
     found: list[RuleFile] = []
     try:
         paths = _files_of(project.folder(FOLDER))

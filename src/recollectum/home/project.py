@@ -1,9 +1,10 @@
-"""Finds the project folder above the working directory and the files in it that override the home's."""
+"""Finds the project folder above the working directory, its id, and the files in it that override the home's."""
 
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from recollectum.domain.errors import InvalidInput
@@ -11,10 +12,12 @@ from recollectum.domain.records import dataclass
 from recollectum.home.paths import Home, check_folder
 
 FOLDER = ".recollectum"
+#: What marks the root of a project that has no `.recollectum` folder.
+_REPOSITORY = ".git"
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class ProjectFolder:
     """A project folder with its own settings and additions. Its content is untrusted."""
 
     root: Path
@@ -29,9 +32,9 @@ class Project:
         return self.root / FOLDER / check_folder(name)
 
     @property
-    def key(self) -> str:
-        """The name of the project in a vault; it does not reveal the folder."""
-        return hashlib.sha256(os.fsencode(self.root.resolve())).hexdigest()
+    def id(self) -> str:
+        """The id of the project in a vault; it does not reveal the folder."""
+        return project_id(self.root)
 
     def check_inside(self, path: Path) -> Path:
         """Return the path; raise when a link in it leads out of the project."""
@@ -40,12 +43,55 @@ class Project:
         return path
 
 
-def find_project(start: Path, home: Home, *, account: int | None = None) -> Project | None:
+def ignores_case(folder: Path) -> bool:
+    """Return whether a folder is on a file system that takes capital and small letters as the same."""
+    for path in (folder, *folder.parents):
+        swapped = path.parent / path.name.swapcase()
+        if swapped.name != path.name:
+            try:
+                return path.samefile(swapped)
+            except OSError:
+                return False
+    return False
+
+
+def hash_root(resolved: Path) -> str:
+    """Return the SHA-256 of a resolved root."""
+    return hashlib.sha256(os.fsencode(resolved)).hexdigest()
+
+
+def project_id(root: Path, ignores: Callable[[Path], bool] = ignores_case) -> str:
+    """Return the SHA-256 of a root: the same for every link and spelling that leads to the folder."""
+    resolved = root.resolve()
+    if ignores(resolved):
+        # Such systems also keep one name in several forms of Unicode.
+        return hashlib.sha256(unicodedata.normalize("NFC", str(resolved)).casefold().encode()).hexdigest()
+    return hash_root(resolved)
+
+
+def find_root(start: Path, home: Home, account_folder: Path) -> Path | None:
+    """Return the root of the project that contains a folder: with a `.recollectum` folder, or a repository; or None.
+
+    The account's own folder is no project: what is in it belongs to no single one.
+    """
+    marked = find_project(start, home)
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        if marked and folder == marked.root:
+            return folder
+        if folder in (account_folder.resolve(), Path(folder.anchor)):
+            return None
+        if (folder / _REPOSITORY).exists():
+            return folder
+    return None
+
+
+def find_project(start: Path, home: Home, *, account: int | None = None) -> ProjectFolder | None:
     """Return the project that contains `start`, or None; `account` is the user id, if not this process's."""
     here = start.resolve()
     for folder in (here, *here.parents):
         if _is_project_folder(folder / FOLDER, home, account):
-            return Project(folder)
+            return ProjectFolder(folder)
     return None
 
 
@@ -73,7 +119,7 @@ def _is_home(path: Path, home: Home) -> bool:
     return any(mark.exists() for mark in (other.vaults, other.locks, other.backups))
 
 
-def overrides(home: Home, project: Project | None, folder: str) -> dict[str, Path]:
+def overrides(home: Home, project: ProjectFolder | None, folder: str) -> dict[str, Path]:
     """Return each entry of the folder by name, the project's in place of the home's."""
     found = {entry.name: entry for entry in _entries(home.folder(folder))}
     if project is None:
@@ -90,7 +136,7 @@ def _entries(folder: Path) -> Iterator[Path]:
         yield from sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
-def _check_entry(project: Project, entry: Path) -> None:
+def _check_entry(project: ProjectFolder, entry: Path) -> None:
     """Raise for what a hostile repository could plant: links that lead out, and special files."""
     for path in (entry, *_below(entry)):
         project.check_inside(path)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from recollectum.domain.errors import InvalidInput, SettingsError
 from recollectum.domain.records import dataclass
 from recollectum.home.paths import Home
-from recollectum.home.project import Project, find_project
+from recollectum.home.project import ProjectFolder, find_project
 from recollectum.settings.check import (
     Layer,
     SettingOrigin,
@@ -53,7 +53,7 @@ class LoadedSettings:
     settings: Settings
     #: By dotted key; a setting that nobody set comes from `built-in`.
     origins: Mapping[str, SettingOrigin]
-    project: Project | None
+    project: ProjectFolder | None
 
 
 def load(
@@ -119,7 +119,7 @@ def _file_layer(scope: SettingsScope, path: Path, environ: Mapping[str, str], pr
     return None if tree is None else check_tree(tree, SettingOrigin(scope, str(path)), environ)
 
 
-def _project_layer(project: Project | None, environ: Mapping[str, str], problems: list[str]) -> Layer | None:
+def _project_layer(project: ProjectFolder | None, environ: Mapping[str, str], problems: list[str]) -> Layer | None:
     if project is None:
         return None
     try:

@@ -30,6 +30,7 @@ imports        imports what other programs keep
 transcripts    follows transcript files of other programs
 consolidation  turns conversations into memories
 review         the inbox of proposals
+projects       the folders that memories and conversations belong to
 contacts       resolves who is meant and how to reach them
 purge          erases for good, with receipts
 """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home
-from recollectum.home.project import Project
+from recollectum.home.project import ProjectFolder
 
 if TYPE_CHECKING:
     from recollectum.policy.rules.enforcement import ActiveRules
@@ -25,7 +25,7 @@ class PolicyGate:
     def __init__(
         self,
         home: Home,
-        project: Project | None,
+        project: ProjectFolder | None,
         system: Path,
         cwd: Path,
         *,

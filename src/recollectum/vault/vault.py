@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recollectum.vault.consolidation.learn import LearnResult
     from recollectum.vault.intake.new_message import NewMessage
     from recollectum.vault.learnings.service import Learnings
+    from recollectum.vault.projects.service import Projects
     from recollectum.vault.purge.service import Purge
 
 
@@ -33,6 +34,7 @@ class Vault(VaultService):
     learnings: Service["Learnings"] = Service(
         "learnings.service.Learnings", "What agents learned of how to work with the person."
     )
+    projects: Service["Projects"] = Service("projects.service.Projects", "The folders that texts belong to.")
 
     def __init__(
         self, owner: Owner, runtime: VaultRuntime, purging: "Callable[[VaultRuntime], Purge] | None" = None

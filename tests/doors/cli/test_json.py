@@ -81,6 +81,7 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     yield from index_lines(tmp_path)
     yield from people_lines()
     yield from undo_lines()
+    yield from project_lines(tmp_path)
     yield from purge_lines()
     yield from upkeep_lines(tmp_path)
 
@@ -104,6 +105,19 @@ def conversation_lines() -> Iterator[tuple[str, list[str]]]:
     for verb, words in (("save", [begun, "here"]), ("list", []), ("resume", ["here"]), ("delete", ["here"])):
         yield f"sessions checkpoints {verb}", ["sessions", "checkpoints", verb, *words, "--json"]
     yield "sessions checkpoints fork", ["sessions", "checkpoints", "fork", begun, "1", "--json"]
+
+
+def project_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Commands about projects."""
+    for name in ("shop", "store"):
+        (tmp_path / name).mkdir()
+    ok("projects", "add", str(tmp_path / "shop"))
+    yield "projects add", ["projects", "add", str(tmp_path / "shop"), "--json"]
+    yield "projects list", ["projects", "list", "--json"]
+    yield "projects show", ["projects", "show", "shop", "--json"]
+    yield "projects rename", ["projects", "rename", "shop", "shop", "--json"]
+    yield "projects link", ["projects", "link", "shop", str(tmp_path / "store"), "--json"]
+    yield "projects forget", ["projects", "forget", "shop", "--yes", "--json"]
 
 
 def learning_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:

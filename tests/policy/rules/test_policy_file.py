@@ -10,7 +10,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.home import policies
 from recollectum.home.paths import Home
 from recollectum.home.policies import load_policies, parse_policy, shipped_policies
-from recollectum.home.project import Project
+from recollectum.home.project import ProjectFolder
 from recollectum.policy.rules.decisions import ToolRequest, decide
 from recollectum.policy.rules.model import Tier
 from tests.policy.rules.policies import one, rules
@@ -93,7 +93,7 @@ name = "allowed-path"
 
 @pytest.mark.feature("C10")
 def test_every_tier_is_read_and_a_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
-    home, system, project = Home(tmp_path / "home"), tmp_path / "system", Project(tmp_path / "work")
+    home, system, project = Home(tmp_path / "home"), tmp_path / "system", ProjectFolder(tmp_path / "work")
     for folder in (home.folder("policies"), system / "policies", project.folder("policies")):
         folder.mkdir(parents=True)
     (home.folder("policies") / "a.toml").write_text("[[rule]]\ntool=")
@@ -111,7 +111,7 @@ def test_every_tier_is_read_and_a_bad_file_does_not_stop_the_others(tmp_path: Pa
 
 
 def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
-    project = Project(tmp_path / "work")
+    project = ProjectFolder(tmp_path / "work")
     project.folder("policies").mkdir(parents=True)
     (tmp_path / "outside.toml").write_text(one("t", "deny"))
     (project.folder("policies") / "p.toml").symlink_to(tmp_path / "outside.toml")

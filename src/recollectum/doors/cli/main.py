@@ -49,7 +49,14 @@ from recollectum.doors.cli.commands.people import (
     tenants,
     users,
 )
-from recollectum.doors.cli.commands.sessions import checkpoints, export_import, imports, sessions, transcripts
+from recollectum.doors.cli.commands.sessions import (
+    checkpoints,
+    export_import,
+    imports,
+    projects,
+    sessions,
+    transcripts,
+)
 from recollectum.doors.cli.terminal.errors import check_arguments, run_guarded
 from recollectum.doors.cli.terminal.flags import note_flags
 
@@ -82,6 +89,7 @@ def _build() -> typer.Typer:
     for group in (
         memories,
         sessions,
+        projects,
         notes,
         learnings,
         index,

@@ -13,6 +13,7 @@ EXPORTED: tuple[str, ...] = (
     "memory_versions",
     "meta",
     "note_folders",
+    "projects",
     "proposals",
     "quarantined",
     "quarantines",
@@ -24,6 +25,7 @@ EXPORTED: tuple[str, ...] = (
     "imports",
     "messages",
     "notes",
+    "project_roots",
     "proposal_items",
     "run_effects",
     "summaries",
@@ -47,9 +49,16 @@ LEFT_OUT: Mapping[str, str] = {
     "served_blocks": "keyed digests of what this home served last",
 }
 #: Tables whose key is encrypted on PostgreSQL, so that its order differs: their lines are sorted.
-SORTED = frozenset(("checkpoints", "meta", "transcript_files"))
+SORTED = frozenset(("checkpoints", "meta", "project_roots", "projects", "transcript_files"))
+#: Tables that a bundle of an earlier schema has not, by the first schema that has them.
+ADDED: Mapping[str, int] = {"projects": 25, "project_roots": 25}
 #: What the names of the facts in `meta` begin with that are in a bundle; the others are the state of one home.
 _FACTS = ("lines:", "profile:", "undo:", "retention_agreed")
+
+
+def has_table(table: str, schema: int) -> bool:
+    """Return whether a bundle of a schema has a table."""
+    return ADDED.get(table, 0) <= schema
 
 
 def keeps_row(table: str, row: Row) -> bool:

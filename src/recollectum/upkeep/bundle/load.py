@@ -29,7 +29,7 @@ from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.storage.tables.erasure import receipts
 from recollectum.storage.tables.erasure.receipts import StoredReceipt
 from recollectum.upkeep.bundle.container import BundleReader, lines_in, open_bundle
-from recollectum.upkeep.bundle.contents import EXPORTED
+from recollectum.upkeep.bundle.contents import EXPORTED, has_table
 from recollectum.upkeep.bundle.manifest import NAME, BundledVault, BundleManifest, from_bytes
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.access.people import ensure_tenant
@@ -140,7 +140,8 @@ def _stage(
     identities = _identities(reader, manifest, vault)
     made_id = IdMaker(admin.clock)("vlt")
     entry = here or VaultEntry(owner=vault.owner, id=made_id, encrypted=admin.keys.enabled, created_at=admin.clock())
-    lines = {name: _counted(_lines(reader, manifest, vault, f"tables/{name}.jsonl"), counts, name) for name in EXPORTED}
+    tables = [name for name in EXPORTED if has_table(name, manifest.schema)]
+    lines = {name: _counted(_lines(reader, manifest, vault, f"tables/{name}.jsonl"), counts, name) for name in tables}
     file = make_vault(room, entry.id, entry.owner, key, schema=manifest.schema, lines=lines, clock=admin.clock)
     change_vault(room, entry.id, key, rebuild_index)
     stored = tuple(_receipt(line) for line in _lines(reader, manifest, vault, "receipts.jsonl"))

@@ -14,6 +14,7 @@ from recollectum.storage.tables.learning import forgotten_spans, proposals
 from recollectum.storage.tables.learning.runs import Effect
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.consolidation.snapshot import Snapshot
+from recollectum.vault.files.projects import project_of_spans
 from recollectum.vault.intake.admitted import AdmittedFinding
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.intake import Intake
@@ -109,7 +110,8 @@ def _is_forgotten_span(finding: Finding, bars: Sequence[Span]) -> bool:
 def _was_forgotten(desk: ChangeContext, finding: Finding, said: Mapping[str, Message]) -> bool:
     """Return whether the same words were saved by hand and forgotten after they were said."""
     last = max(said[span.message_id].created_at for span in finding.spans)
-    gone = memories.deleted_alike(desk.tx, fingerprint(finding.content), finding.kind)
+    project = project_of_spans(desk.tx, finding.spans)
+    gone = memories.deleted_alike(desk.tx, fingerprint(finding.content), finding.kind, project)
     return any(one.deleted_at is not None and one.deleted_at >= last for one in gone)
 
 
@@ -134,7 +136,9 @@ def _apply_finding(
 def _with_key_holder(desk: ChangeContext, admitted: AdmittedFinding) -> AdmittedFinding:
     """Return the finding with the memory that holds its key as its target, when that memory says something else."""
     finding = admitted.finding
-    holder = memories.find_by_key(desk.tx, finding.key) if finding.act is Act.ADD and finding.key else None
+    holder = None
+    if finding.act is Act.ADD and finding.key:
+        holder = memories.find_by_key(desk.tx, finding.key, project_of_spans(desk.tx, finding.spans))
     if (
         holder is None
         or find_changeable(desk, holder.id) is None

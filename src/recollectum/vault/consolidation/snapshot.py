@@ -14,6 +14,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memory_pages, messages
 from recollectum.storage.tables.learning import forgotten_spans, runs
 from recollectum.storage.tables.trail import quarantines
+from recollectum.vault.files.projects import ids_of_session
 from recollectum.vault.messages import get_session
 
 _MAX_MESSAGES = 1_000_000
@@ -57,7 +58,7 @@ def take_snapshot(
         session=session,
         from_position=begin,
         conversation=tuple(unread),
-        known=tuple(_load_known(tx, reading, most_known)),
+        known=tuple(_load_known(tx, session, reading, most_known)),
         barred=tuple(spans),
         forgotten=tuple(_forgotten_texts(tx, spans, {one.id for one in unread})),
         foreign=is_foreign(session, owner),
@@ -71,11 +72,13 @@ def is_foreign(session: Session, owner: Owner | None) -> bool:
     return session.key.kind is SessionKind.GROUP and (owner is None or owner.kind is not OwnerKind.GROUP)
 
 
-def _load_known(tx: Tx, reading: ClockReading, most: int) -> list[Memory]:
+def _load_known(tx: Tx, session: Session, reading: ClockReading, most: int) -> list[Memory]:
+    """Return the newest memories that a conversation may change: personal ones, and those of its project."""
     if most == 0:
         return []
     newest = memory_pages.page(tx, State.ACTIVE, reading, limit=most)
-    return [memory for memory in newest if is_current(memory, reading)]
+    mine = {None, *ids_of_session(tx, session)} if any(one.project for one in newest) else {None}
+    return [memory for memory in newest if memory.project in mine and is_current(memory, reading)]
 
 
 def _forgotten_texts(tx: Tx, spans: Sequence[Span], unread: set[str]) -> list[str]:

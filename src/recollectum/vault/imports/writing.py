@@ -284,12 +284,12 @@ def _heard_live(tx: Tx, part: _AdmittedPart) -> list[AdmittedMessage]:
 
 def _is_known(tx: Tx, draft: AdmittedMemory) -> bool:
     """Return whether a live memory has the text or the key: an import must not change or renew what is the owner's."""
-    if draft.key is not None and memories.find_by_key(tx, draft.key) is not None:
+    if draft.key is not None and memories.find_by_key(tx, draft.key, draft.project) is not None:
         return True
-    return bool(memories.alike(tx, fingerprint(draft.content), draft.kind))
+    return bool(memories.alike(tx, fingerprint(draft.content), draft.kind, draft.project))
 
 
 def _is_changed(tx: Tx, draft: AdmittedMemory) -> bool:
     """Return whether the vault has another text under the key: it stays, and that is told."""
-    held = memories.find_by_key(tx, draft.key) if draft.key else None
+    held = memories.find_by_key(tx, draft.key, draft.project) if draft.key else None
     return held is not None and held.content != draft.content

@@ -28,12 +28,18 @@ class AdmittedMemory:
     valid_to: datetime | None
     message_id: str | None
     agent: str | None
+    #: The id of the project that it is limited to.
+    project: str | None
     #: The trust in its caller; the message it came from may be trusted less.
     trust: Trust
 
     def said_in(self, message_id: str, agent: str | None) -> "AdmittedMemory":
         """Return the same draft, saved from a message by an agent."""
         return replace(self, message_id=message_id, agent=agent)
+
+    def in_project(self, project: str | None) -> "AdmittedMemory":
+        """Return the same draft, limited to a project."""
+        return replace(self, project=project)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,9 @@ class AdmittedFinding:
         """The text of the finding."""
         return AdmittedText(self.finding.content)
 
-    def to_memory(self, *, message_id: str | None, agent: str | None, trust: Trust) -> AdmittedMemory:
+    def to_memory(
+        self, *, message_id: str | None, agent: str | None, project: str | None, trust: Trust
+    ) -> AdmittedMemory:
         """Return the memory that it adds."""
         return AdmittedMemory(
             content=self.content,
@@ -111,6 +119,7 @@ class AdmittedFinding:
             valid_to=None,
             message_id=message_id,
             agent=agent,
+            project=project,
             trust=trust,
         )
 

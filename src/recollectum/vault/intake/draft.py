@@ -26,6 +26,8 @@ class Draft:
     valid_to: datetime | None = None
     message_id: str | None = None
     agent: str | None = None
+    #: The name, id or folder of the project that it is limited to; None for a personal memory.
+    project: str | None = None
 
     def check(self) -> None:
         """Raise for the first invalid value, in one sentence."""
@@ -33,6 +35,8 @@ class Draft:
         for name, value in (("key", self.key), ("message_id", self.message_id), ("agent", self.agent)):
             if value is not None:
                 check_text(name, value)
+        if self.project is not None:
+            check_text("project", self.project)
         if self.key is not None:
             check_key(self.key)
         if self.ttl is not None and self.ttl <= timedelta(0):

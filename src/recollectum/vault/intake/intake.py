@@ -111,6 +111,8 @@ class Intake:
             valid_to=draft.valid_to,
             message_id=draft.message_id,
             agent=clean(draft.agent) if draft.agent else None,
+            # The transaction that writes it finds the project.
+            project=None,
             trust=check_shared_trust(gate.owner, caller_trust(gate)),
         )
 

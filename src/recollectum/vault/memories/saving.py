@@ -107,7 +107,7 @@ def _deadline(draft: AdmittedMemory, now: datetime) -> datetime | None:
 
 def _find_key_holder(tx: Tx, draft: AdmittedMemory, reading: ClockReading, runtime: VaultRuntime) -> Memory | None:
     """Return the live memory that holds the draft's key."""
-    held = memories.find_by_key(tx, draft.key) if draft.key else None
+    held = memories.find_by_key(tx, draft.key, draft.project) if draft.key else None
     return _if_live(tx, held, reading, runtime)
 
 
@@ -115,7 +115,7 @@ def _find_duplicate(
     tx: Tx, draft: AdmittedMemory, mark: str, reading: ClockReading, runtime: VaultRuntime
 ) -> Memory | None:
     """Return a live memory with the same content."""
-    alike = memories.alike(tx, mark, draft.kind)
+    alike = memories.alike(tx, mark, draft.kind, draft.project)
     live = (found for one in alike if (found := _if_live(tx, one, reading, runtime)))
     candidates = [one for one in live if one.state is State.ACTIVE or not _key_is_taken(tx, one)]
     return find_duplicate(candidates, key=draft.key, valid_from=draft.valid_from, valid_to=draft.valid_to)
@@ -123,7 +123,7 @@ def _find_duplicate(
 
 def _key_is_taken(tx: Tx, archived: Memory) -> bool:
     """Return whether another memory holds the key that this one would get when restored."""
-    holder = memories.find_by_key(tx, archived.key) if archived.key else None
+    holder = memories.find_by_key(tx, archived.key, archived.project) if archived.key else None
     return holder is not None and holder.id != archived.id
 
 
@@ -196,6 +196,7 @@ def _new_memory(
         author=runtime.actor,
         agent=draft.agent,
         message_id=draft.message_id,
+        project=draft.project,
         created_at=now,
         updated_at=now,
         valid_from=draft.valid_from,

@@ -31,6 +31,7 @@ from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, memory_pages, versions
 from recollectum.storage.tables.trail import events
+from recollectum.vault.files.projects import ProjectPlace, ensure_project, get_project, parse_optional_place
 from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedMemory, AdmittedMessage, AdmittedText
 from recollectum.vault.intake.draft import (
@@ -80,11 +81,14 @@ class Memories(VaultService):
         valid_to: datetime | None = None,
         message_id: str | None = None,
         agent: str | None = None,
+        project: str | None = None,
         said_by: ToolUse | None = None,
     ) -> SaveResult:
         """Save a text verbatim. With a key it replaces the text under that key; a duplicate is renewed.
 
-        With `said_by`, the use of the tool is recorded in the agent's session in the same transaction.
+        With `project`, its name, its id or the absolute path of a folder, the memory is limited to that project; a
+        folder is registered on first use. With `said_by`, the use of the tool is recorded in the agent's session in
+        the same transaction.
         """
         draft = Draft(
             content=content,
@@ -96,6 +100,7 @@ class Memories(VaultService):
             valid_to=valid_to,
             message_id=message_id,
             agent=agent,
+            project=project,
         )
         return self._save([draft], said_by)[0]
 
@@ -110,11 +115,12 @@ class Memories(VaultService):
         return self._runtime.read(lambda tx, reading: get_live_memory(tx, memory_id, reading))
 
     @operation(Action.MEMORY_READ, Scope.USER)
-    def find(self, key: str) -> Memory | None:
-        """Return the active memory with that key, or None."""
+    def find(self, key: str, *, project: str | None = None) -> Memory | None:
+        """Return the active memory with that key, of a project or personal, or None."""
+        place = parse_optional_place(project, self.gate)
 
         def load(tx: Tx, reading: ClockReading) -> Memory | None:
-            memory = memories.find_by_key(tx, key)
+            memory = memories.find_by_key(tx, key, get_project(tx, place).id if place else None)
             return memory if memory and state_at(memory, reading) is State.ACTIVE else None
 
         return self._runtime.read(load)
@@ -196,12 +202,13 @@ class Memories(VaultService):
             new = Memory(
                 id=new_id,
                 content=text,
-                key=None if self._active_holder(tx, old.key, reading) else old.key,
+                key=None if self._active_holder(tx, old.key, old.project, reading) else old.key,
                 kind=old.kind,
                 importance=old.importance,
                 author=self._runtime.actor,
                 trust=check_shared_trust(self.gate.owner, caller_trust(self.gate)),
                 agent=old.agent,
+                project=old.project,
                 created_at=reading.now,
                 updated_at=reading.now,
                 valid_from=reading.now,
@@ -262,13 +269,15 @@ class Memories(VaultService):
         with Intake(self._runtime) as intake:
             admitted: builtins.list[AdmittedMemory] = []
             notices: builtins.list[Notice] = []
+            places: builtins.list[ProjectPlace | None] = []
             for draft in drafts:
+                places.append(parse_optional_place(draft.project, self.gate))
                 begun = intake.tally.mark()
                 admitted.append(intake.memory(draft))
                 notices.append(intake.tally.notice(begun))
             message = intake.message(tool_use_message(said_by)) if said_by else None
             spoken = (said_by, message) if said_by and message else None
-            saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, admitted, spoken))
+            saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, places, admitted, spoken))
         saved = [replace(one, notice=notice) for one, notice in zip(saved, notices, strict=True)]
         if self.gate.may_read():
             return saved
@@ -279,9 +288,14 @@ class Memories(VaultService):
         self,
         tx: Tx,
         reading: ClockReading,
+        places: builtins.list[ProjectPlace | None],
         admitted: builtins.list[AdmittedMemory],
         spoken: tuple[ToolUse, AdmittedMessage] | None,
     ) -> builtins.list[SaveResult]:
+        if any(places):
+            known = {place: ensure_project(tx, place, reading.now).id for place in dict.fromkeys(places) if place}
+            pairs = zip(admitted, places, strict=True)
+            admitted = [draft.in_project(known[place] if place else None) for draft, place in pairs]
         if spoken is not None:
             use, message = spoken
             source = record_tool_use(tx, use, message, reading, self._runtime)
@@ -309,8 +323,8 @@ class Memories(VaultService):
             raise StepRefused(f"memory {memory_id!r} is archived and read-only; restore it first")
         return memory
 
-    def _active_holder(self, tx: Tx, key: str | None, reading: ClockReading) -> Memory | None:
-        found = memories.find_by_key(tx, key) if key else None
+    def _active_holder(self, tx: Tx, key: str | None, project: str | None, reading: ClockReading) -> Memory | None:
+        found = memories.find_by_key(tx, key, project) if key else None
         if found is None:
             return None
         settled = changes.apply_due_steps(tx, found, reading, self._runtime.retention)
@@ -320,7 +334,7 @@ class Memories(VaultService):
         check_restorable(memory, reading)
         if memory.superseded_by:
             raise StepRefused(f"memory {memory.id!r} was superseded by {memory.superseded_by!r}; edit that one")
-        holder = self._active_holder(tx, memory.key, reading)
+        holder = self._active_holder(tx, memory.key, memory.project, reading)
         if holder and holder.id != memory.id:
             raise Conflict(f"key {memory.key!r} is held by memory {holder.id!r} now; forget or edit that one")
         # A deadline in the past would delete it again at once.

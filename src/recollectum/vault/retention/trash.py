@@ -152,7 +152,7 @@ def restore_memory(tx: Tx, memory_id: str, reading: ClockReading, runtime: Vault
     check_restorable(memory, reading)
     if memory.superseded_by:
         raise StepRefused(f"memory {memory.id!r} was superseded by {memory.superseded_by!r}; edit that one")
-    holder = memories.find_by_key(tx, memory.key) if memory.key else None
+    holder = memories.find_by_key(tx, memory.key, memory.project) if memory.key else None
     if holder and changes.apply_due_steps(tx, holder, reading, rules).state is State.ACTIVE:
         raise Conflict(f"key {memory.key!r} is held by memory {holder.id!r} now; forget or edit that one")
     # A deadline in the past would delete it again at once.

@@ -13,6 +13,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import citations, memories
 from recollectum.storage.tables.learning.runs import Effect
 from recollectum.text.terms.similarity import fingerprint
+from recollectum.vault.files.projects import project_of_spans
 from recollectum.vault.intake.admitted import AdmittedFinding
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.memories import changes
@@ -80,9 +81,10 @@ def _add(desk: ChangeContext, admitted: AdmittedFinding, agent: str | None) -> W
         # An approved finding has the person's trust; any other has that of its message.
         message_id=finding.spans[0].message_id if finding.certain and finding.spans else None,
         agent=agent,
+        project=project_of_spans(desk.tx, finding.spans),
         trust=caller_trust(desk.runtime.gate),
     )
-    before = {one.id for one in memories.alike(desk.tx, fingerprint(draft.content), finding.kind)}
+    before = {one.id for one in memories.alike(desk.tx, fingerprint(draft.content), finding.kind, draft.project)}
     memory = save_draft(desk.tx, draft, desk.reading, desk.runtime).memory
     if memory.id in before:
         return WrittenFinding(memory, None)
@@ -128,6 +130,7 @@ def _supersede(desk: ChangeContext, admitted: AdmittedFinding, old: Memory, agen
         author=desk.runtime.actor,
         trust=check_shared_trust(desk.runtime.gate.owner, caller_trust(desk.runtime.gate)),
         agent=agent or old.agent,
+        project=old.project,
         message_id=finding.spans[0].message_id if finding.spans else None,
         created_at=now,
         updated_at=now,
@@ -142,7 +145,7 @@ def _supersede(desk: ChangeContext, admitted: AdmittedFinding, old: Memory, agen
 
 def _find_duplicate(desk: ChangeContext, finding: Finding, old: Memory) -> Memory | None:
     """Return another memory with the content that would replace the old one."""
-    alike = memories.alike(desk.tx, fingerprint(finding.content), finding.kind)
+    alike = memories.alike(desk.tx, fingerprint(finding.content), finding.kind, old.project)
     found = (find_changeable(desk, one.id) for one in alike if one.id != old.id)
     return next((one for one in found if one), None)
 

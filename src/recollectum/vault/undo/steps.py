@@ -202,12 +202,18 @@ def _comparable_fields(memory: Memory) -> tuple[object, ...]:
 
 
 def _check_key(desk: ChangeContext, image: Memory, together: Collection[str]) -> None:
-    holder = memories.find_by_key(desk.tx, image.key) if image.key and image.state is State.ACTIVE else None
+    holder = _holder_of_key(desk, image)
     if holder is None or holder.id == image.id or holder.id in together:
         return
     settled = changes.apply_due_steps(desk.tx, holder, desk.reading, desk.runtime.retention)
     if settled.state is State.ACTIVE:
         raise Conflict(f"key {image.key!r} is held by memory {holder.id!r} now; forget or edit that one")
+
+
+def _holder_of_key(desk: ChangeContext, image: Memory) -> Memory | None:
+    if not image.key or image.state is not State.ACTIVE:
+        return None
+    return memories.find_by_key(desk.tx, image.key, image.project)
 
 
 def _as_it_was(desk: ChangeContext, now: Memory, image: Memory) -> Memory:

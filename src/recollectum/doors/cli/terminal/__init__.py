@@ -4,6 +4,7 @@ flags     --json, --user and --home, and owners as people type them
 target    the home, the user and the vault that a command is about
 prompts   asks for a yes, a secret or a text
 output    answers on stdout, remarks and progress on stderr
+projects  a project as people type it
 times     parses durations and dates
 errors    failures as one sentence and an exit code
 sanitise  escapes control characters of stored text

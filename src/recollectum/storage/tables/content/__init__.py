@@ -9,6 +9,7 @@ sessions     conversations
 notes        followed folders and their notes
 transcripts  followed transcript files and read offsets
 imports      which messages each import added
+projects     projects, and the folders that each is or was in
 checkpoints  named positions in conversations
 summaries    summaries of long conversations
 citations    message spans that support a memory

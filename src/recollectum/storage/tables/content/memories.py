@@ -15,16 +15,17 @@ from recollectum.storage.times import micros, micros_or_none, moment, moment_or_
 #: The columns that `from_row` takes.
 COLUMNS = """number, id, content, key, kind, importance, trust, author, agent, message_id, version, state,
     created_at, updated_at, valid_from, valid_to, supersedes, superseded_by,
-    archive_at, retention_expires_at, expires_at, deleted_at, hard_delete_at"""
+    archive_at, retention_expires_at, expires_at, deleted_at, hard_delete_at, project"""
 
 _INSERT = """
     INSERT INTO memories (id, content, key, kind, importance, trust, author, agent, message_id, version, state,
         created_at, updated_at, valid_from, valid_to, supersedes, superseded_by,
-        archive_at, retention_expires_at, expires_at, deleted_at, hard_delete_at, fingerprint, due_at, no_contacts)
+        archive_at, retention_expires_at, expires_at, deleted_at, hard_delete_at, fingerprint, due_at, no_contacts,
+        project)
     VALUES (:id, :content, :key, :kind, :importance, :trust, :author, :agent, :message_id, :version, :state,
         :created_at, :updated_at, :valid_from, :valid_to, :supersedes, :superseded_by,
         :archive_at, :retention_expires_at, :expires_at, :deleted_at, :hard_delete_at, :fingerprint, :due_at,
-        :no_contacts)
+        :no_contacts, :project)
     RETURNING number
 """
 
@@ -46,20 +47,26 @@ _BY_ID = f"SELECT {COLUMNS} FROM memories WHERE id = :id"  # noqa: S608  (consta
 _BY_IDS = f"SELECT {COLUMNS} FROM memories WHERE id IN (SELECT value FROM texts(:ids))"  # noqa: S608
 # The state is a literal: the index of keys holds active memories only. An archived one is looked for only when there is
 # no active one.
-_BY_KEY = f"SELECT {COLUMNS} FROM memories WHERE key = :key AND state = 'active' AND superseded_by IS NULL"  # noqa: S608
+_IN_PROJECT = "coalesce(project, '') = :project"
+_BY_KEY = f"""
+    SELECT {COLUMNS} FROM memories
+     WHERE key = :key AND state = 'active' AND superseded_by IS NULL AND {_IN_PROJECT}
+"""  # noqa: S608
 _ARCHIVED_BY_KEY = f"""
     SELECT {COLUMNS} FROM memories
      WHERE number = (SELECT max(number) FROM (
         SELECT number FROM memories
          WHERE no_contacts IS NULL AND state = 'archived' AND key = :key AND superseded_by IS NULL
+           AND {_IN_PROJECT}
         UNION ALL
         SELECT number FROM memories
-         WHERE no_contacts = 1 AND state = 'archived' AND key = :key AND superseded_by IS NULL) AS found)
+         WHERE no_contacts = 1 AND state = 'archived' AND key = :key AND superseded_by IS NULL
+           AND {_IN_PROJECT}) AS found)
 """  # noqa: S608
 _ALIKE = f"""
     SELECT {COLUMNS} FROM memories
      WHERE fingerprint = :fingerprint AND kind = :kind AND state IN ('active', 'archived')
-       AND superseded_by IS NULL
+       AND superseded_by IS NULL AND {_IN_PROJECT}
      ORDER BY number LIMIT 8
 """  # noqa: S608
 # For many at once: which of these texts and keys a live memory has. Each part of the second is read by its index.
@@ -83,6 +90,7 @@ _KNOWN_KEYS = """
 _DELETED_ALIKE = f"""
     SELECT {COLUMNS} FROM memories
      WHERE fingerprint = :fingerprint AND kind = :kind AND state IN ('soft_deleted', 'hard_delete_pending')
+       AND {_IN_PROJECT}
 """  # noqa: S608
 _CREATED_BY = f"SELECT {COLUMNS} FROM memories WHERE created_at <= :when ORDER BY id"  # noqa: S608
 _DUE = f"SELECT {COLUMNS} FROM memories WHERE due_at <= :now ORDER BY due_at, number LIMIT :limit"  # noqa: S608
@@ -145,15 +153,17 @@ def find_many(tx: Tx, ids: Sequence[str]) -> list[Memory]:
     return [by_id[one] for one in ids if one in by_id]
 
 
-def find_by_key(tx: Tx, key: str) -> Memory | None:
-    """Return the memory that holds a key: the active one, else the archived one."""
-    return _first(tx.rows(_BY_KEY, {"key": key}) or tx.rows(_ARCHIVED_BY_KEY, {"key": key}))
+def find_by_key(tx: Tx, key: str, project: str | None) -> Memory | None:
+    """Return the memory that holds a key in a project, or personally: the active one, else the archived one."""
+    params = {"key": key, "project": project or ""}
+    return _first(tx.rows(_BY_KEY, params) or tx.rows(_ARCHIVED_BY_KEY, params))
 
 
-def alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
-    """Return the live memories of that kind with the same text, newest first."""
+def alike(tx: Tx, fingerprint: str, kind: Kind, project: str | None) -> list[Memory]:
+    """Return the live memories of that kind and project with the same text, newest first."""
+    params = {"fingerprint": fingerprint, "kind": kind, "project": project or ""}
     # Sort in Python: an ORDER BY in the statement costs more than the rest of it.
-    rows = sorted(tx.rows(_ALIKE, {"fingerprint": fingerprint, "kind": kind}), reverse=True)
+    rows = sorted(tx.rows(_ALIKE, params), key=lambda row: row[0], reverse=True)
     return [from_row(row) for row in rows]
 
 
@@ -167,9 +177,10 @@ def known_keys(tx: Tx, keys: Sequence[str]) -> set[str]:
     return {row[0] for row in tx.rows(_KNOWN_KEYS, {"keys": json.dumps(keys)})} if keys else set()
 
 
-def deleted_alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
-    """Return the soft-deleted memories of that kind with the same text."""
-    return [from_row(row) for row in tx.rows(_DELETED_ALIKE, {"fingerprint": fingerprint, "kind": kind})]
+def deleted_alike(tx: Tx, fingerprint: str, kind: Kind, project: str | None) -> list[Memory]:
+    """Return the soft-deleted memories of that kind and project with the same text."""
+    params = {"fingerprint": fingerprint, "kind": kind, "project": project or ""}
+    return [from_row(row) for row in tx.rows(_DELETED_ALIKE, params)]
 
 
 def created_by(tx: Tx, when: datetime) -> Iterable[Memory]:
@@ -266,6 +277,7 @@ def from_row(row: Row) -> Memory:
         expires_at=moment_or_none(row[20]),
         deleted_at=moment_or_none(row[21]),
         hard_delete_at=moment_or_none(row[22]),
+        project=row[23],
     )
 
 
@@ -298,5 +310,6 @@ def _to_row(memory: Memory, fingerprint: str, due_at: datetime | None) -> Params
         "hard_delete_at": micros_or_none(memory.hard_delete_at),
         "fingerprint": fingerprint,
         "due_at": micros_or_none(due_at),
+        "project": memory.project,
         "no_contacts": None if may_mention(memory.content, memory.key) else 1,
     }

@@ -8,6 +8,7 @@ from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Kind, SaveOutcome
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, note, tell
+from recollectum.doors.cli.terminal.projects import project_place
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_duration, parse_time
@@ -38,6 +39,9 @@ def remember(
     valid_from: Annotated[str | None, typer.Option(metavar="DATE", help="True from this time on.")] = None,
     valid_to: Annotated[str | None, typer.Option(metavar="DATE", help="True until this time.")] = None,
     from_message: Annotated[str | None, typer.Option(metavar="ID", help="The message it came from.")] = None,
+    project: Annotated[
+        str | None, typer.Option(metavar="PROJECT", help="Limit it to this project: a name, or a folder such as `.`.")
+    ] = None,
 ) -> None:
     """Save a text verbatim, and print its id. A duplicate is renewed, not stored twice."""
     content = read_text_or_stdin(text)
@@ -51,6 +55,7 @@ def remember(
             valid_from=parse_time(valid_from) if valid_from is not None else None,
             valid_to=parse_time(valid_to) if valid_to is not None else None,
             message_id=from_message,
+            project=None if project is None else project_place(project),
         )
         answer(run, {"outcome": saved.outcome, "memory": saved.memory, "notice": saved.notice}, [saved.id])
         if saved.outcome in _SENTENCES:

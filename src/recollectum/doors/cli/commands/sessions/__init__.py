@@ -6,4 +6,5 @@ imports        imports what other programs keep
 own_bundles    makes the vaults of a bundle again
 transcripts    follows the conversation files of other programs
 checkpoints    names places in conversations, and goes on from them
+projects       keeps what belongs to a folder apart
 """

@@ -1,0 +1,22 @@
+"""Reads a project as a person types it: a name, an id, or a folder, which may be relative or begin with `~`."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from recollectum.domain.files.project import is_project_id, is_project_name
+
+
+def project_place(text: str) -> str:
+    """Return a project as a vault understands it: a name or an id as it is, a folder as an absolute path."""
+    return text if is_project_name(text) or is_project_id(text) else absolute_folder(text)
+
+
+def absolute_folder(folder: str) -> str:
+    """Return a folder as an absolute path."""
+    if not folder.strip():
+        # It would be the working directory.
+        return folder
+    # An account that does not exist, as in `~nobody`, is the name of a folder here.
+    with suppress(RuntimeError):
+        return str(Path(folder).expanduser().absolute())
+    return str(Path(folder).absolute())

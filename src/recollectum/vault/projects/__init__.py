@@ -1,0 +1,4 @@
+"""The projects of a vault.
+
+service   lists, adds, renames, moves and forgets projects
+"""

@@ -68,7 +68,7 @@ export type Profile = { bullets: Array<Bullet>; by: string };
 
 export type Proposal = { id: string; finding: Finding; decision: Decision; created_at: string; decided_at: string | null; decided_by: string | null; memory_id: string | null; run_id: string | null };
 
-export type PurgeKind = "user" | "session" | "source" | "older-than" | "memory" | "restored";
+export type PurgeKind = "user" | "session" | "source" | "older-than" | "memory" | "project" | "restored";
 
 export type PurgeState = "pending" | "unverified" | "done" | "failed";
 

@@ -58,16 +58,23 @@ class AsyncSessions:
         group: str | None = None,
         topic: str | None = None,
         hook: str | None = None,
+        project: str | None = None,
     ) -> AsyncChat:
-        """Resume the session of this channel, agent, group, topic or hook, or start one."""
+        """Resume the session of this channel, agent, group, topic or hook, or start one.
+
+        With `project`, its name, its id or the path of a folder, the session is one of that project, apart from the
+        one of the same place without it: the topic of its key ends with the beginning of the project's id.
+        """
         found = await asyncio.to_thread(
-            lambda: self._service().open(channel=channel, agent=agent, group=group, topic=topic, hook=hook)
+            lambda: self._service().open(
+                channel=channel, agent=agent, group=group, topic=topic, hook=hook, project=project
+            )
         )
         return AsyncChat(lambda: found)
 
-    async def open_key(self, key: SessionKey | str) -> AsyncChat:
-        """Resume the session under a key, or start one."""
-        found = await asyncio.to_thread(lambda: self._service().open_key(key))
+    async def open_key(self, key: SessionKey | str, *, project: str | None = None) -> AsyncChat:
+        """Resume the session under a key, or start one, in a project or in none."""
+        found = await asyncio.to_thread(lambda: self._service().open_key(key, project=project))
         return AsyncChat(lambda: found)
 
     async def get(self, session_id: str) -> Session:

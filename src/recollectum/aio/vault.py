@@ -100,6 +100,8 @@ class AsyncVault:
         meaning: bool = True,
         min_score: float | None = None,
         answers_only: bool = False,
+        project: str | None = None,
+        prefer_project: str | None = None,
     ) -> RecallResult:
         """Search the vault; return hits best first, each with its source and reasons.
 
@@ -110,6 +112,10 @@ class AsyncVault:
         A score is the measured chance that the hit is relevant, if the result is `calibrated`. Hits below `min_score`
         are left out. With `answers_only` nothing is returned where even the best hit is below the floor of the
         settings; `nearest` is then that hit. Scores that are not calibrated are never cut.
+
+        With `project`, nothing of other projects is returned; what belongs to none is personal, and applies
+        everywhere. With `prefer_project`, texts of that project gain a little. Both take a name, an id or the path of
+        a folder, and `project` prefers its texts too.
 
         Archived memories are not served; `archived` says how many of them match, with the ids of the newest.
         """
@@ -131,6 +137,8 @@ class AsyncVault:
                 meaning=meaning,
                 min_score=min_score,
                 answers_only=answers_only,
+                project=project,
+                prefer_project=prefer_project,
             )
         )
 
@@ -145,11 +153,16 @@ class AsyncVault:
         model: str | None = None,
         agent: str | None = None,
         mark: str | None = None,
+        project: str | None = None,
+        all_projects: bool = False,
     ) -> Context:
         """Build the context for a model, never over its budget, with its ledger.
 
         `model` is the name of the model that will read it and decides how tokens are counted. Without a query, the
         person's last message in the session is the query. The mark of the fences is random unless one is given.
+
+        It has what is personal, and what belongs to the project: the given one, else that of the session, else none.
+        Other projects are left out, unless `all_projects` is set.
         """
         return await asyncio.to_thread(
             lambda: self._service().context(
@@ -161,6 +174,8 @@ class AsyncVault:
                 model=model,
                 agent=agent,
                 mark=mark,
+                project=project,
+                all_projects=all_projects,
             )
         )
 

@@ -33,7 +33,7 @@ _OPERATION = re.compile(r"[a-z_]{1,24}\.[a-z_]{1,32}")
 _RULE = re.compile(r"[A-Za-z0-9_.-]{1,64}\.toml:[0-9]{1,6} \((admin|user|project|default)\)")
 #: The allowed words of states and kinds.
 _OF_STATE = "done held needs_confirmation pending failed waiting claimed"
-_OF_KIND = "session memory user source older-than restored home vaults"
+_OF_KIND = "session memory user source older-than project restored home vaults"
 _WORDS = frozenset((*_OF_STATE.split(), *_OF_KIND.split()))
 _COUNTS = "archived deleted marked purged waiting erased added updated superseded renewed proposed ignored"
 _SIZES = "messages memories vaults count files bytes hits ms"

@@ -31,8 +31,11 @@ def order_head(
     asked, order = asked_words(question.text, question.terms), time_order(question.text)
     statements = _to_statements(question, asked.terms, head, ranking, found)
     head = _reseat(head, prefer_whole_names(list(statements.values())), "name")
-    placed = order_by_recency([statements[one.number] for one in head], asked, order)
-    return _reseat(head, placed, order.value) + ranked[RECENCY_HEAD:]
+    # What holds in the project that is asked from, does not compete with what holds elsewhere.
+    near = {one.number: question.is_near(ranking.known[one.number]) for one in head}
+    sides = {side: [statements[one.number] for one in head if near[one.number] is side] for side in {*near.values()}}
+    placed = {side: iter(order_by_recency(said, asked, order)) for side, said in sides.items()}
+    return _reseat(head, [next(placed[near[one.number]]) for one in head], order.value) + ranked[RECENCY_HEAD:]
 
 
 def _to_statements(

@@ -123,7 +123,8 @@ def parse(tx: Tx, reading: ClockReading, query: RecallQuery) -> ParsedQuestion:
     kept = tuple(term for term in terms if term.word.casefold() not in names)
     asked = kept or terms
     within = AllowedChunks(tx, params, filtered=query.filters.any)
-    return ParsedQuestion(query.text, asked, expand_kinds(asked), names, times, within, is_request(query.text))
+    near = query.near if query.near and query.near.ids else None
+    return ParsedQuestion(query.text, asked, expand_kinds(asked), names, times, within, is_request(query.text), near)
 
 
 def gather(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None, size: int) -> CandidatePool:

@@ -2,6 +2,7 @@
 
 from dataclasses import field
 
+from recollectum.domain.files.project import ProjectScope
 from recollectum.domain.records import dataclass
 from recollectum.storage.tables.index.search_filters import Filters
 
@@ -21,3 +22,5 @@ class RecallQuery:
     answers_only: bool = False
     #: The score that the best hit must reach for that; None for the floor of the calibration.
     floor: float | None = None
+    #: The project that is asked from, whose texts are preferred.
+    near: ProjectScope | None = None

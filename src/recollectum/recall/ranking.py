@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+from recollectum.domain.files.project import ProjectScope
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.message import Role
 from recollectum.domain.records import dataclass
@@ -43,6 +44,12 @@ class ParsedQuestion:
     within: AllowedChunks
     #: Whether it asks for advice or work, on which a standing wish may bear.
     request: bool = False
+    #: The project that is asked from, whose texts are preferred.
+    near: ProjectScope | None = None
+
+    def is_near(self, one: Evidence) -> bool:
+        """Return whether a text belongs to the project that is asked from."""
+        return self.near is not None and (one.project in self.near.ids or one.session in self.near.sessions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,7 @@ def rank_candidates(question: ParsedQuestion, pool: CandidatePool) -> Ranking:
     cosines = pool.nearest.cosines(numbers) if pool.nearest else {}
     scores = pool.words.scores(numbers)
     scale = measure_scale(cosines.values(), [scores.get(number, 0.0) for number in numbers])
-    whole = question.names or question.times or question.request
+    whole = question.names or question.times or question.request or question.near
     looked = numbers if whole else _preselect(numbers, cosines, scores, scale, pool.size)
     known = within.evidence(looked)
     if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _count_texts(known.values()) < len(known)):
@@ -171,4 +178,5 @@ def _candidate(
         one.role == Role.ASSISTANT and not (assistant_wanted or named),
         one.importance,
         _DISTRUST[one.trust],
+        question.is_near(one),
     )

@@ -58,6 +58,8 @@ TIME_WEIGHT = 2.0
 #: Small weights, which decide between otherwise equal scores.
 IMPORTANCE_WEIGHT = 0.4
 TRUST_WEIGHT = 0.3
+#: A text of the project that is asked from; less than what a better match gains.
+PROJECT_WEIGHT = 0.3
 _ROUNDING = 1e-9
 
 
@@ -82,6 +84,8 @@ class SearchCandidate(NamedTuple):
     importance: float = 0.5
     #: The number of trust levels below the owner's own word.
     distrust: int = 0
+    #: Whether it belongs to the project that is asked from.
+    near: bool = False
 
 
 class FusedScore(NamedTuple):
@@ -220,10 +224,20 @@ def _signal_scores(one: SearchCandidate) -> list[tuple[str, float]]:
         added.append(("assistant", -ASSISTANT_WEIGHT * (LEXICAL_WEIGHT if one.cosine is None else 1.0)))
     if one.when:
         added.append(("when", TIME_WEIGHT * one.when))
+    if one.importance != 0.5 or one.distrust or one.near:
+        added += _small_scores(one)
+    return added
+
+
+def _small_scores(one: SearchCandidate) -> list[tuple[str, float]]:
+    """Return what the signals add that decide between otherwise equal scores."""
+    added: list[tuple[str, float]] = []
     if one.importance != 0.5:
         added.append(("importance", IMPORTANCE_WEIGHT * (one.importance - 0.5)))
     if one.distrust:
         added.append(("trust", -TRUST_WEIGHT * one.distrust))
+    if one.near:
+        added.append(("project", PROJECT_WEIGHT))
     return added
 
 

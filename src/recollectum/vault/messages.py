@@ -97,10 +97,12 @@ def _is_by_tool(message: Message, name: str) -> bool:
     return message.role is Role.TOOL and (spoke or any(call.name == name for call in message.tool_calls))
 
 
-def begin_session(tx: Tx, key: SessionKey, reading: ClockReading, runtime: VaultRuntime) -> Session:
-    """Start a session under a key, and record the event."""
+def begin_session(
+    tx: Tx, key: SessionKey, reading: ClockReading, runtime: VaultRuntime, project: str | None = None
+) -> Session:
+    """Start a session under a key, in a project or in none, and record the event."""
     check_indexed(str(key), "a session key")
-    session = Session(id=runtime.ids("ses"), key=key, created_at=reading.now, updated_at=reading.now)
+    session = Session(id=runtime.ids("ses"), key=key, created_at=reading.now, updated_at=reading.now, project=project)
     sessions.insert(tx, session)
     events.add(tx, EventType.OPENED, "session", session.id, at=reading.now, actor=runtime.actor)
     return session

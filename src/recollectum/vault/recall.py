@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recollectum.domain.errors import ModelError
 from recollectum.domain.hit import RecallResult, SourceKind, SourceName
@@ -18,8 +18,10 @@ from recollectum.recall.rerank import RerankScores
 from recollectum.recall.result_limits import CAP_BY_SETTING, fit_token_budget
 from recollectum.settings.model import RecallSettings
 from recollectum.settings.values import parse_floor, split_sources
+from recollectum.storage.port import Tx
 from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.text.cleaning import clean
+from recollectum.vault.files.projects import ProjectPlace, load_scope, parse_optional_place
 from recollectum.vault.intake.draft import check_aware, check_limit, check_score
 from recollectum.vault.refresh import refresh_before_search
 from recollectum.vault.runtime import VaultRuntime
@@ -50,6 +52,8 @@ class RecallRequest:
     meaning: bool = True
     min_score: float | None = None
     answers_only: bool = False
+    project: str | None = None
+    prefer_project: str | None = None
 
     def checked(self, rules: RecallSettings) -> RecallQuery:
         """Return the query with the settings applied; raise for an invalid value."""
@@ -92,29 +96,57 @@ def recall(runtime: VaultRuntime, request: RecallRequest) -> RecallResult:
     refresh_before_search(runtime)
     # Before the snapshot, so that no transaction waits for a model.
     nearest, missing = runtime.nearest(query.text) if request.meaning else (None, None)
+    asked_in = _AskedIn.of(request, runtime)
     # A caller who may not list the archive does not learn what is in it.
     lists = runtime.gate.rules_allow(Action.MEMORY_READ, lambda: {"state": State.ARCHIVED.value})
     arms = Arms(nearest, missing, archive=runtime.archive if lists else None)
     reranker, why = runtime.home.rerankers.get() if runtime.home.rerankers else (None, None)
     if reranker is None or not query.text.strip():
-        found, _ = _answer(runtime, query, replace(arms, missing=missing or why))
+        found, _ = _answer(runtime, query, asked_in, replace(arms, missing=missing or why))
     else:
-        found = _answer_reranked(runtime, query, arms, reranker, rules.rerank_head)
+        found = _answer_reranked(runtime, query, asked_in, arms, reranker, rules.rerank_head)
     served = found if tokens is None else fit_token_budget(found, tokens)
     runtime.note_uses(hit.source.memory_id for hit in served)
     return served
 
 
-def _answer(runtime: VaultRuntime, query: RecallQuery, arms: Arms) -> tuple[RecallResult, tuple[str, ...]]:
+class _AskedIn(NamedTuple):
+    """The project that a question is limited to, and the one that it prefers."""
+
+    only: ProjectPlace | None
+    preferred: ProjectPlace | None
+
+    @classmethod
+    def of(cls, request: RecallRequest, runtime: VaultRuntime) -> "_AskedIn":
+        """Return the places that a request names."""
+        return cls(
+            parse_optional_place(request.project, runtime.gate),
+            parse_optional_place(request.prefer_project, runtime.gate),
+        )
+
+    def limit(self, tx: Tx, query: RecallQuery) -> RecallQuery:
+        """Return the query with the scope of its project; the same one if it names none."""
+        if self.only is None and self.preferred is None:
+            return query
+        only = load_scope(tx, self.only) if self.only else None
+        near = only or (load_scope(tx, self.preferred) if self.preferred else None)
+        return replace(query, filters=replace(query.filters, scope=only), near=near)
+
+
+def _answer(
+    runtime: VaultRuntime, query: RecallQuery, asked_in: _AskedIn, arms: Arms
+) -> tuple[RecallResult, tuple[str, ...]]:
     """Return the answer of one snapshot, and the texts of its head."""
-    return runtime.read(lambda tx, reading: pipeline.recall(tx, reading, query, arms), on_replica=True)
+    return runtime.read(
+        lambda tx, reading: pipeline.recall(tx, reading, asked_in.limit(tx, query), arms), on_replica=True
+    )
 
 
 def _answer_reranked(
-    runtime: VaultRuntime, query: RecallQuery, arms: Arms, reranker: "Reranker", head: int
+    runtime: VaultRuntime, query: RecallQuery, asked_in: _AskedIn, arms: Arms, reranker: "Reranker", head: int
 ) -> RecallResult:
     """Return the answer with its head reranked by a model between two snapshots; without its scores if it fails."""
-    found, texts = _answer(runtime, query, replace(arms, judged=RerankScores(head)))
+    found, texts = _answer(runtime, query, asked_in, replace(arms, judged=RerankScores(head)))
     if len(texts) < 2:
         return found
     try:
@@ -122,4 +154,4 @@ def _answer_reranked(
     except ModelError as error:
         return found.with_hits(found, str(error))
     judged = RerankScores(head, dict(zip(texts, scores, strict=True)))
-    return _answer(runtime, query, replace(arms, judged=judged))[0]
+    return _answer(runtime, query, asked_in, replace(arms, judged=judged))[0]

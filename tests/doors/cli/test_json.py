@@ -117,6 +117,9 @@ def project_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     yield "projects show", ["projects", "show", "shop", "--json"]
     yield "projects rename", ["projects", "rename", "shop", "shop", "--json"]
     yield "projects link", ["projects", "link", "shop", str(tmp_path / "store"), "--json"]
+    (tmp_path / "boat").mkdir()
+    ok("projects", "add", str(tmp_path / "boat"))
+    yield "purge project", ["purge", "project", "boat", "--yes", "--json"]
     yield "projects forget", ["projects", "forget", "shop", "--yes", "--json"]
 
 

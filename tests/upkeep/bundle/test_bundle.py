@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import tempfile
 import random
 import re
 import shutil
@@ -66,6 +67,11 @@ def _rich(vault: Vault) -> None:
     chat.add("user", "always cite your sources. I live in Bergen.\n\n# not a heading")
     chat.add("assistant", "noted", speaker="Helper")
     vault.admin.consolidation.run(chat.id)
+    for name in ("sailing", "mending"):
+        vault.projects.add(tempfile.gettempdir() if name == "sailing" else str(Path(__file__).parent), name=name)
+        vault.memories.save("Grace's tea is kept in the galley", key="tea", project=name)
+        vault.sessions.open(project=name).add("user", f"we are {name} today")
+    vault.projects.add_root("sailing", str(Path(__file__).parents[1]))
     purged = vault.sessions.open(channel="irc", agent="main")
     purged.add("user", "forget the beehive")
     planned = vault.privacy.purge.preview(PurgeRequest.sessions(purged.id))
@@ -87,7 +93,8 @@ def test_what_is_exported_and_imported_is_exported_again_in_equal_bytes(
         before = {
             owner: (said(first.vault(owner)), first.vault(owner).admin.events.list(limit=200)) for owner in (ANN, BEN)
         }
-        hits = [hit.text for hit in first.vault(ANN).recall("Grace tea")]
+        hits = [hit.text for hit in first.vault(ANN).recall("Grace tea", project="sailing")]
+        projects = first.vault(ANN).projects.list()
         made = export_bundle(first.admin, tmp_path / "one.zip")
     with home("second") as second:
         # As after `recollectum init`: a vault that nothing was kept in.
@@ -99,7 +106,8 @@ def test_what_is_exported_and_imported_is_exported_again_in_equal_bytes(
         assert {
             owner: (said(second.vault(owner)), second.vault(owner).admin.events.list(limit=200)) for owner in (ANN, BEN)
         } == before
-        assert [hit.text for hit in second.vault(ANN).recall("Grace tea")] == hits
+        assert [hit.text for hit in second.vault(ANN).recall("Grace tea", project="sailing")] == hits
+        assert second.vault(ANN).projects.list() == projects
         export_bundle(second.admin, tmp_path / "three.zip")
     assert made.files > 40
     one, two, three = ((tmp_path / name).read_bytes() for name in ("one.zip", "two.zip", "three.zip"))

@@ -72,6 +72,18 @@ class ListedProject:
     counts: ProjectCounts
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectScope:
+    """The project that a question is asked from, or none, and what belongs to other projects."""
+
+    #: The root ids of the project; empty outside every project.
+    ids: tuple[str, ...] = ()
+    #: Its sessions.
+    sessions: frozenset[str] = frozenset()
+    #: Sessions of other projects.
+    elsewhere: frozenset[str] = frozenset()
+
+
 def is_project_id(text: str) -> bool:
     """Return whether a text is written as the id of a project."""
     return _ID.fullmatch(text) is not None

@@ -72,6 +72,7 @@ WHAT = {
     PurgeKind.SOURCE: "Everything from one source, which is then unfollowed.",
     PurgeKind.OLDER_THAN: "Everything last changed more than a number of days ago.",
     PurgeKind.MEMORY: "Single memories with all their versions.",
+    PurgeKind.PROJECT: "Everything of a project: its memories, conversations and name.",
     PurgeKind.RESTORED: "Erased data that came back with an older copy.",
 }
 
@@ -181,6 +182,8 @@ def _request(sent: PostedForm) -> PurgeRequest:
             return PurgeRequest.sessions(*sent.text("ids").split())
         case PurgeKind.MEMORY:
             return PurgeRequest.memories(*sent.text("ids").split())
+        case PurgeKind.PROJECT:
+            return PurgeRequest.projects(*sent.text("ids").split())
         case PurgeKind.SOURCE:
             return PurgeRequest.of_source(sent.text("source").strip() or IMPORTED)
         case PurgeKind.OLDER_THAN:

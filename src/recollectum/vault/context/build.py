@@ -8,6 +8,7 @@ from recollectum.context.compiler import compile_context
 from recollectum.context.window import FARTHEST, calls_answered
 from recollectum.domain.context import MAX_TOKENS, Budget, Context, LeftOut, PartKind, Parts, RecalledText
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.files.project import ProjectScope
 from recollectum.domain.hit import Hit, SourceKind
 from recollectum.domain.learning import DEFAULT_AGENT
 from recollectum.domain.memory import Kind
@@ -30,6 +31,13 @@ from recollectum.storage.tables.trail import quarantines
 from recollectum.text.cleaning import clean
 from recollectum.text.tokens import counter_for
 from recollectum.vault.context.profile import PreparedProfile, cache_profile, load_profile, profile_sources
+from recollectum.vault.files.projects import (
+    ProjectPlace,
+    ids_of_session,
+    load_scope,
+    parse_optional_place,
+    scope_of,
+)
 from recollectum.vault.messages import get_session
 from recollectum.vault.notes import global_notes
 from recollectum.vault.refresh import refresh_before_search
@@ -49,9 +57,14 @@ class PersonKnowledge:
     learnings: tuple[str, ...]
 
 
-def load_person_knowledge(tx: Tx, reading: ClockReading, *, agent: str | None, learner: str | None) -> PersonKnowledge:
-    """Return the profile for one agent or for all, with that agent's own learnings and the shared ones."""
-    wanted = (*profile_sources(agent), Selection(_LEARNINGS, learner, MOST_LEARNINGS))
+def load_person_knowledge(
+    tx: Tx, reading: ClockReading, *, agent: str | None, learner: str | None, projects: tuple[str, ...] | None
+) -> PersonKnowledge:
+    """Return the profile for one agent or for all, with that agent's own learnings and the shared ones.
+
+    Of projects, only the learnings of those with these root ids; None for all.
+    """
+    wanted = (*profile_sources(agent), Selection(_LEARNINGS, learner, MOST_LEARNINGS, projects=projects))
     facts, work, told = profiles.select(tx, reading, *wanted)
     made = load_profile(tx, reading, agent, [*facts, *work])
     bullets = profile_lines(made)
@@ -130,6 +143,8 @@ class ContextRequest:
     model: str | None = None
     agent: str | None = None
     mark: str | None = None
+    project: str | None = None
+    all_projects: bool = False
 
     def budget(self, rules: ContextSettings) -> Budget:
         """Return the effective limits."""
@@ -150,7 +165,9 @@ def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
     owner = runtime.gate.owner
     agent = (owner and owner.agent) or DEFAULT_AGENT
     rules = runtime.settings.recall
-    loading = _Loading(wanted, asked, budget, split_sources(rules.sources), nearest, parse_floor(rules.floor), agent)
+    sources, floor = split_sources(rules.sources), parse_floor(rules.floor)
+    place = parse_optional_place(wanted.project, runtime.gate)
+    loading = _Loading(wanted, asked, budget, sources, nearest, floor, agent, place)
     loaded, made, at, replica = runtime.read(
         lambda tx, reading: (*loading.parts(tx, reading), reading.now, tx.from_replica), on_replica=True
     )
@@ -190,6 +207,8 @@ class _Loading:
     floor: float | None
     #: The agent whose learnings are included when neither the caller nor the session names one.
     agent: str
+    #: The project that the caller names.
+    place: ProjectPlace | None
 
     def parts(self, tx: Tx, reading: ClockReading) -> tuple[Parts, PreparedProfile | None]:
         """Load all parts except the notes, which are a file, and the profile, which may be new."""
@@ -198,11 +217,13 @@ class _Loading:
         aside = quarantines.of_session(tx, session.id) if session else frozenset[str]()
         said = load_recent_messages(tx, session, self.budget.messages, aside) if session else RecentMessages()
         learner = named or (session.key.agent if session else self.agent)
-        known = load_person_knowledge(tx, reading, agent=named, learner=learner)
+        scope = self._scope(tx, session)
+        mine = scope.ids if scope and not self.wanted.all_projects else None
+        known = load_person_knowledge(tx, reading, agent=named, learner=learner, projects=mine)
         parts = Parts(
             profile=profile_lines(known.profile),
             learnings=known.learnings,
-            recalled=self._recalled(tx, reading, len(said.messages)),
+            recalled=self._recalled(tx, reading, len(said.messages), scope),
             # A summary may repeat quarantined text.
             summary=summaries.find(tx, session.id) if session and not aside else None,
             messages=said.messages,
@@ -210,14 +231,25 @@ class _Loading:
         )
         return parts, known.profile
 
-    def _recalled(self, tx: Tx, reading: ClockReading, said: int) -> list[RecalledText]:
+    def _scope(self, tx: Tx, session: Session | None) -> ProjectScope | None:
+        """Return the scope of the given project, else of the session's, else of none."""
+        if self.place is not None or session is None:
+            return load_scope(tx, self.place)
+        return scope_of(tx, ids_of_session(tx, session))
+
+    def _recalled(self, tx: Tx, reading: ClockReading, said: int, scope: ProjectScope | None) -> list[RecalledText]:
         if not self.asked or not self.budget.memories:
             return []
         some = tuple(self.sources) if len(self.sources) < len(SourceKind) else None
         # More than needed, because the message window may contain some of them already.
         most = self.budget.memories + said
         query = RecallQuery(
-            text=self.asked, limit=most, filters=Filters(sources=some), answers_only=True, floor=self.floor
+            text=self.asked,
+            limit=most,
+            filters=Filters(sources=some, scope=None if self.wanted.all_projects else scope),
+            answers_only=True,
+            floor=self.floor,
+            near=scope,
         )
         found = pipeline.cut_weak(query, pipeline.find(tx, reading, query, Arms(self.nearest)))
         return [_from_hit(hit) for _, hit in found.hits]

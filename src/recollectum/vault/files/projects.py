@@ -1,12 +1,19 @@
 """Finds the project that a name, an id or a path means, adds it on first use, and finds what other projects own."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from recollectum.domain.errors import InvalidInput, NotFound
-from recollectum.domain.files.project import Project, check_project_name, is_project_id, is_project_name, name_for
+from recollectum.domain.files.project import (
+    Project,
+    ProjectScope,
+    check_project_name,
+    is_project_id,
+    is_project_name,
+    name_for,
+)
 from recollectum.domain.proposal import Span
 from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session
@@ -113,40 +120,27 @@ def ids_of_session(tx: Tx, session: Session) -> tuple[str, ...]:
     return found.ids if found else ()
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectScope:
-    """What a question may see of projects: its own, and what belongs to none."""
+def load_scope(tx: Tx, place: ProjectPlace | None) -> ProjectScope | None:
+    """Return the scope of a project, or of a place outside every one; None when the vault has no projects.
 
-    #: The root ids of the project that is asked from; empty outside every project.
-    ids: tuple[str, ...] = ()
-    #: Its sessions.
-    sessions: frozenset[str] = frozenset()
-    #: Sessions of other projects.
-    elsewhere: frozenset[str] = frozenset()
-
-
-def load_scope(tx: Tx, place: ProjectPlace | None, *, required: bool) -> ProjectScope | None:
-    """Return the scope of a place; None when the vault has no projects, so that nothing changes for it.
-
-    A project that is not known is refused when `required`; else the place is outside every project.
+    So nothing changes for a vault without projects.
     """
+    found = get_project(tx, place) if place else None
+    return scope_of(tx, found.ids if found else ())
+
+
+def scope_of(tx: Tx, mine: Sequence[str]) -> ProjectScope | None:
+    """Return the scope of the project with these root ids; None when the vault has no projects."""
     known = projects.everything(tx)
-    found = find_project_of(known, place) if place else None
-    if found is None and required and place:
-        found = get_project(tx, place)
     if not known:
         return None
-    ids = frozenset(found.ids) if found else frozenset[str]()
-    others = _all_ids(known) - ids
-    mine: set[str] = set()
+    ids = frozenset(mine)
+    others = frozenset(root for one in known for root in one.ids) - ids
+    here: set[str] = set()
     elsewhere: set[str] = set()
     for session, project in projects.sessions_by_project(tx):
         if project in ids:
-            mine.add(session)
+            here.add(session)
         elif project in others:
             elsewhere.add(session)
-    return ProjectScope(found.ids if found else (), frozenset(mine), frozenset(elsewhere))
-
-
-def _all_ids(known: Iterable[Project]) -> frozenset[str]:
-    return frozenset(root for one in known for root in one.ids)
+    return ProjectScope(tuple(mine), frozenset(here), frozenset(elsewhere))

@@ -13,7 +13,16 @@ from recollectum.domain.message import Json
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories, messages, notes, served, sessions, transcripts, versions
+from recollectum.storage.tables.content import (
+    memories,
+    messages,
+    notes,
+    projects,
+    served,
+    sessions,
+    transcripts,
+    versions,
+)
 from recollectum.storage.tables.erasure import (
     erased,
     erased_items,
@@ -82,6 +91,8 @@ class Destroyer(NamedTuple):
                 self._root(item)
             case PurgeItemKind.CITING:
                 self._uncite(item)
+            case PurgeItemKind.PROJECT:
+                projects.delete(self.tx, item)
 
     def _memory(self, memory_id: str) -> None:
         memory, number = memories.find(self.tx, memory_id), memories.number_of(self.tx, memory_id)

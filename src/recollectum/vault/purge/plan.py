@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories, messages, notes, transcripts
+from recollectum.storage.tables.content import memories, messages, notes, projects, transcripts
 from recollectum.storage.tables.erasure import erased_lineage as lineage
 from recollectum.storage.tables.erasure import remaining_texts
 from recollectum.storage.tables.erasure.erased_items import PurgeItemKind
 from recollectum.storage.tables.trail import quarantines
+from recollectum.vault.files.projects import ProjectPlace, get_project
 from recollectum.vault.purge.request import IMPORTED, PurgeKind, PurgeRequest
 from recollectum.vault.purge.samples import MAX_SAMPLES, ErasureSamples
 
@@ -28,6 +29,7 @@ class NamedRows:
     memories: frozenset[str] = _NONE
     folders: frozenset[str] = _NONE
     roots: frozenset[str] = _NONE
+    projects: frozenset[str] = _NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,7 @@ class PurgeSelection:
     derived: int
     citing: frozenset[str]
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    projects: frozenset[str] = _NONE
 
     def items(self) -> list[tuple[PurgeItemKind, str]]:
         """Return the same as a list, in the order of destruction."""
@@ -53,6 +56,7 @@ class PurgeSelection:
             (PurgeItemKind.FOLDER, self.folders),
             (PurgeItemKind.ROOT, self.roots),
             (PurgeItemKind.CITING, self.citing),
+            (PurgeItemKind.PROJECT, self.projects),
         )
         return [(rank, one) for rank, ids in ranked for one in sorted(ids)]
 
@@ -84,6 +88,7 @@ def select_lineage(tx: Tx, named: NamedRows) -> PurgeSelection:
     derived = lineage.only_from(tx, said) - named.memories
     known = named.memories | derived
     everything = {*sessions, *said, *known, *named.folders}
+    counted = {**lineage.counts(tx, everything), "projects": len(named.projects)}
     return PurgeSelection(
         sessions=frozenset(sessions),
         messages=frozenset(said),
@@ -92,7 +97,8 @@ def select_lineage(tx: Tx, named: NamedRows) -> PurgeSelection:
         roots=named.roots,
         derived=len(derived),
         citing=frozenset(lineage.partly_from(tx, said) - known),
-        counts={table: count for table, count in lineage.counts(tx, everything).items() if count},
+        counts={table: count for table, count in counted.items() if count},
+        projects=named.projects,
     )
 
 
@@ -102,6 +108,16 @@ def _sessions(tx: Tx, request: PurgeRequest, _: datetime) -> NamedRows:
 
 def _memories(tx: Tx, request: PurgeRequest, _: datetime) -> NamedRows:
     return NamedRows(memories=_known(tx, "memories", request))
+
+
+def _projects(tx: Tx, request: PurgeRequest, _: datetime) -> NamedRows:
+    found = [get_project(tx, ProjectPlace(one)) for one in request.ids]
+    ids = [root for one in found for root in one.ids]
+    return NamedRows(
+        sessions=frozenset(projects.sessions_of(tx, ids)),
+        memories=frozenset(projects.memory_ids(tx, ids)),
+        projects=frozenset(one.id for one in found),
+    )
 
 
 def _known(tx: Tx, table: str, request: PurgeRequest) -> frozenset[str]:
@@ -145,6 +161,7 @@ def _whole(_: Tx, request: PurgeRequest, __: datetime) -> NamedRows:
 _NAMED_BY_KIND = {
     PurgeKind.SESSION: _sessions,
     PurgeKind.MEMORY: _memories,
+    PurgeKind.PROJECT: _projects,
     PurgeKind.OLDER_THAN: _older,
     PurgeKind.SOURCE: _source,
     PurgeKind.USER: _whole,

@@ -27,6 +27,7 @@ class PurgeKind(StrEnum):
     SOURCE = "source"
     OLDER_THAN = "older-than"
     MEMORY = "memory"
+    PROJECT = "project"
     #: Not requested by anybody: erased data came back with an older copy, and was erased again.
     RESTORED = "restored"
 
@@ -49,7 +50,7 @@ class PurgeRequest:
     """What to erase from one vault."""
 
     kind: PurgeKind
-    #: Sessions or memories.
+    #: Sessions, memories or projects.
     ids: tuple[str, ...] = ()
     #: A folder of notes, a path of transcripts, or `imported`.
     source: str | None = None
@@ -73,6 +74,11 @@ class PurgeRequest:
     def memories(cls, *ids: str, shred: bool = False) -> "PurgeRequest":
         """Request single memories."""
         return cls(kind=PurgeKind.MEMORY, ids=_check_ids(ids, "memory"), shred=shred)
+
+    @classmethod
+    def projects(cls, *ids: str, shred: bool = False) -> "PurgeRequest":
+        """Request all memories and conversations of projects, with their names and folders."""
+        return cls(kind=PurgeKind.PROJECT, ids=_check_ids(ids, "project"), shred=shred)
 
     @classmethod
     def of_source(cls, source: str, *, shred: bool = False) -> "PurgeRequest":

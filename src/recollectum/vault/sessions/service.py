@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.domain.event import EventType
+from recollectum.domain.files.project import Project
 from recollectum.domain.ids import check_indexed
 from recollectum.domain.message import Message
 from recollectum.domain.notice import NO_NOTICE, Notice, total
@@ -17,10 +18,11 @@ from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import imports, sessions
+from recollectum.storage.tables.content import imports, projects, sessions
 from recollectum.storage.tables.content.imports import Import
 from recollectum.storage.tables.trail import events
 from recollectum.vault.erasure import erase_remains, mark_remains_due
+from recollectum.vault.files.projects import ensure_project, find_project_of, parse_place
 from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedMessage, AdmittedSession
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
@@ -44,6 +46,10 @@ if TYPE_CHECKING:
     from recollectum.vault.sessions.checkpoints import Checkpoints
     from recollectum.vault.sessions.echoes import StoredEchoes
     from recollectum.vault.sessions.summaries import Summaries
+
+
+#: The topic of a session of a project, and how much of the project's id follows it.
+_TOPIC, _TOPIC_DIGITS = "project", 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +90,23 @@ class Sessions(VaultService):
         group: str | None = None,
         topic: str | None = None,
         hook: str | None = None,
+        project: str | None = None,
     ) -> Chat:
-        """Resume the session of this channel, agent, group, topic or hook, or start one."""
-        return self._open(self._key(channel, agent, group, topic, hook))
+        """Resume the session of this channel, agent, group, topic or hook, or start one.
+
+        With `project`, its name, its id or the path of a folder, the session is one of that project, apart from the
+        one of the same place without it: the topic of its key ends with the beginning of the project's id.
+        """
+        found = self._ensure_project(project) if project is not None else None
+        if found and hook is None:
+            topic = f"{topic or _TOPIC}@{found.id[:_TOPIC_DIGITS]}"
+        return self._open(self._key(channel, agent, group, topic, hook), found)
 
     @operation(Action.SESSION_WRITE, Scope.USER)
-    def open_key(self, key: SessionKey | str) -> Chat:
-        """Resume the session under a key, or start one."""
-        return self._open(SessionKey.parse(key) if isinstance(key, str) else key)
+    def open_key(self, key: SessionKey | str, *, project: str | None = None) -> Chat:
+        """Resume the session under a key, or start one, in a project or in none."""
+        found = self._ensure_project(project) if project is not None else None
+        return self._open(SessionKey.parse(key) if isinstance(key, str) else key, found)
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def get(self, session_id: str) -> Session:
@@ -197,7 +212,14 @@ class Sessions(VaultService):
         found = self._runtime.read(lambda tx, _: imports.page(tx, cursor=cursor, limit=size + 1))
         return cut_page(found, size, imports.cursor_of)
 
-    def _open(self, named: SessionKey) -> Chat:
+    def _ensure_project(self, project: str) -> Project:
+        place = parse_place(project, self.gate)
+        known = self._runtime.read(lambda tx, _: find_project_of(projects.everything(tx), place))
+        if known and known.name and (place.root is None or place.ids[0] in known.ids):
+            return known
+        return self._runtime.write(lambda tx, reading: ensure_project(tx, place, reading.now))
+
+    def _open(self, named: SessionKey, project: Project | None) -> Chat:
         # The names of groups and topics come from chats, where people paste anything.
         tally = Tally()
         place = tally.compare_place(named, redact_place(named))
@@ -205,7 +227,9 @@ class Sessions(VaultService):
         def change(tx: Tx, reading: ClockReading) -> Session:
             if place.kind is SessionKind.HOOK:
                 prune_hook_sessions(tx, reading, self._runtime)
-            return sessions.find_open(tx, place) or begin_session(tx, place, reading, self._runtime)
+            return sessions.find_open(tx, place) or begin_session(
+                tx, place, reading, self._runtime, project.id if project else None
+            )
 
         known = self._runtime.read(lambda tx, _: sessions.find_open(tx, place))
         if known is None:

@@ -2,13 +2,28 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from recollectum.domain.errors import Denied
 from recollectum.domain.files.project import is_project_id, is_project_name
+
+if TYPE_CHECKING:
+    from recollectum.vault.vault import Vault
 
 
 def project_place(text: str) -> str:
     """Return a project as a vault understands it: a name or an id as it is, a folder as an absolute path."""
     return text if is_project_name(text) or is_project_id(text) else absolute_folder(text)
+
+
+def current_project(vault: "Vault") -> str | None:
+    """Return the id of the project of the working directory, or None; a directory that is gone is in none."""
+    try:
+        found = vault.projects.find(str(Path.cwd()))
+    except (OSError, Denied):
+        # A caller who may search but not list has no project.
+        return None
+    return found.id if found and found.name else None
 
 
 def absolute_folder(folder: str) -> str:

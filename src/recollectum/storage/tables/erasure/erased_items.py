@@ -32,6 +32,8 @@ class PurgeItemKind(IntEnum):
     ROOT = 5
     #: A memory that stays, and loses some of its citations.
     CITING = 6
+    #: The name and the folders of a project.
+    PROJECT = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

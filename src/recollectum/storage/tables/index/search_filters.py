@@ -4,6 +4,7 @@ import json
 from dataclasses import fields
 from datetime import datetime
 
+from recollectum.domain.files.project import ProjectScope
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import Kind
 from recollectum.domain.records import dataclass
@@ -29,6 +30,8 @@ _MEMORY = """
         AND (CAST(:sessions AS TEXT) IS NULL OR (CAST(:channel AS TEXT) IS NULL AND memories.agent = :agent) OR EXISTS (
              SELECT 1 FROM messages AS origin WHERE origin.id = memories.message_id
                 AND origin.session_id IN (SELECT value FROM texts(:sessions))))
+        AND (CAST(:scoped AS BIGINT) = 0 OR memories.project IS NULL
+             OR memories.project IN (SELECT value FROM names(:projects)))
 """
 _SERVED = f"""
        ({_ACTIVE} AND {_MEMORY})
@@ -36,7 +39,8 @@ _SERVED = f"""
         AND (CAST(:session_id AS TEXT) IS NULL OR messages.session_id = :session_id)
         AND (CAST(:speaker AS BLOB) IS NULL OR messages.speaker_folded = :speaker
              OR (messages.speaker IS NULL AND messages.role = :role))
-        AND (CAST(:sessions AS TEXT) IS NULL OR messages.session_id IN (SELECT value FROM texts(:sessions))))
+        AND (CAST(:sessions AS TEXT) IS NULL OR messages.session_id IN (SELECT value FROM texts(:sessions)))
+        AND (CAST(:elsewhere AS TEXT) IS NULL OR messages.session_id NOT IN (SELECT value FROM texts(:elsewhere))))
     OR (notes.number IS NOT NULL AND CAST(:kind AS TEXT) IS NULL AND CAST(:session_id AS TEXT) IS NULL
         AND CAST(:speaker AS BLOB) IS NULL AND CAST(:sessions AS TEXT) IS NULL)
 """  # noqa: S608  (constants of this file)
@@ -91,6 +95,8 @@ class Filters:
     trusts: tuple[Trust, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
+    #: Nothing that belongs to another project.
+    scope: ProjectScope | None = None
 
     @property
     def any(self) -> bool:
@@ -114,6 +120,9 @@ class Filters:
             "trusts": None if (trusts := self._trusts()) is None else json.dumps(trusts),
             "since": micros_or_none(self.since),
             "until": micros_or_none(self.until),
+            "scoped": int(self.scope is not None),
+            "projects": json.dumps(self.scope.ids if self.scope else ()),
+            "elsewhere": json.dumps(sorted(self.scope.elsewhere)) if self.scope and self.scope.elsewhere else None,
         }
 
     def _trusts(self) -> list[Trust] | None:

@@ -30,6 +30,8 @@ _TOLD = """
         SELECT {place} AS place, id, version, content, importance, updated_at FROM memories
          WHERE state = 'active' AND superseded_by IS NULL AND kind = :kind{n}
            AND trust = 'owner'
+           AND (CAST(:every{n} AS BIGINT) = 1 OR project IS NULL
+                OR project IN (SELECT value FROM names(:projects{n})))
            AND (CAST(:agent{n} AS BLOB) IS NULL OR agent IS NULL OR agent = :agent{n})
            AND (expires_at IS NULL OR expires_at > :now)
            AND (valid_to IS NULL OR valid_to > :now)
@@ -98,6 +100,8 @@ class Selection(NamedTuple):
     agent: str | None
     limit: int
     newest: bool = False
+    #: Besides personal memories, those of projects with these root ids; None for all projects.
+    projects: tuple[str, ...] | None = ()
 
 
 def select(tx: Tx, reading: ClockReading, *wanted: Selection) -> list[list[ProfileMemory]]:
@@ -109,6 +113,7 @@ def select(tx: Tx, reading: ClockReading, *wanted: Selection) -> list[list[Profi
             n = len(parts)
             parts.append(_TOLD.format(place=place, n=n, order=_BY_TIME if one.newest else _BY_IMPORTANCE))
             params |= {f"kind{n}": kind, f"agent{n}": one.agent, f"limit{n}": one.limit}
+            params |= {f"every{n}": int(one.projects is None), f"projects{n}": json.dumps(one.projects or ())}
     rows = tx.rows(" UNION ALL ".join(parts), params)
     return [
         _first([ProfileMemory._make(row[1:]) for row in rows if row[0] == place], one)

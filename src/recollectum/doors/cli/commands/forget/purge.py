@@ -1,4 +1,4 @@
-"""`recollectum purge`: erases for good, by person, session, source, age or memory, and signs a receipt."""
+"""`recollectum purge`: erases for good, by person, session, source, age, memory or project, and signs a receipt."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +9,7 @@ from recollectum.doors.cli.commands.forget.receipts import shown, what_stays
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner, new_group, parse_owner
 from recollectum.doors.cli.terminal.output import answer, listing, note, plural, working
+from recollectum.doors.cli.terminal.projects import project_place
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import check_user, open_home, open_user_vault
@@ -113,6 +114,24 @@ def memory(
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
     _in_vault(run, PurgeRequest.memories(*ids, shred=shred), plural(len(set(ids)), "memory"), yes, dry_run)
+
+
+@command(app, "project")
+def project(
+    run: Run,
+    name: Annotated[str, typer.Argument(metavar="PROJECT", help="Its name, its id, or a folder such as `.`.")],
+    *,
+    shred: Shred = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Erase a project: its memories and conversations, its name and where it was; its files are not touched."""
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
+
+    with open_user_vault(run) as vault:
+        found = vault.projects.get(project_place(name)).project
+        request = PurgeRequest.projects(found.id, shred=shred)
+        _purge(run, vault, request, f"everything of the project {found.shown}", yes=yes, dry_run=dry_run)
 
 
 @command(app, "finish")

@@ -7,12 +7,14 @@ import typer
 
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, note, plural
+from recollectum.doors.cli.terminal.projects import current_project, project_place
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 
 if TYPE_CHECKING:
     from recollectum.domain.context import Ledger
+    from recollectum.vault.vault import Vault
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,6 +32,11 @@ def context(
     memories: Annotated[int | None, typer.Option(help="Maximum recalled texts.")] = None,
     model: Annotated[str | None, typer.Option(metavar="NAME", help="Count tokens as this model does.")] = None,
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this agent.")] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="PROJECT", help="For this project, instead of that of the working directory."),
+    ] = None,
+    all_projects: Annotated[bool, typer.Option("--all-projects", help="Leave out no project.")] = False,
     ledger: Annotated[bool, typer.Option("--ledger", help="Show what each part costs and what was left out.")] = False,
 ) -> None:
     """Show what a model would see: notes, profile, learnings, recalled texts, summary and the last turns."""
@@ -43,11 +50,20 @@ def context(
             memories=memories,
             model=model,
             agent=agent,
+            project=_project(vault, project, session),
+            all_projects=all_projects,
         )
     lines = ledger_lines(made.ledger) if ledger else visible(made.whole).splitlines()
     answer(run, made.to_dict(), lines)
     if not made.whole:
         note("there is nothing to show; remember something, or name a session with --session ID")
+
+
+def _project(vault: "Vault", project: str | None, session: str | None) -> str | None:
+    """Return the given project, else that of the session, which the vault knows, else that of the working directory."""
+    if project is not None:
+        return project_place(project)
+    return None if session is not None else current_project(vault)
 
 
 def ledger_lines(ledger: "Ledger") -> list[str]:

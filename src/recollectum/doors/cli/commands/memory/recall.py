@@ -10,6 +10,7 @@ from recollectum.domain.memory import Kind
 from recollectum.domain.trust import Trust
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, moment, note, plural
+from recollectum.doors.cli.terminal.projects import current_project, project_place
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -75,10 +76,17 @@ def recall(
         float | None,
         typer.Option(help="Minimum probability that a hit is relevant; 0 shows everything."),
     ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="PROJECT", help="Nothing of other projects: a name, or a folder such as `.`."),
+    ] = None,
     around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
 ) -> None:
-    """Search memories and conversations, best first, with source, author, time and trust."""
+    """Search memories and conversations, best first, with source, author, time and trust.
+
+    In the folder of a project, its texts are preferred a little.
+    """
     wanted = read_text_or_stdin(query)
     begin = parse_time(since) if since is not None else None
     end = parse_time(until) if until is not None else None
@@ -99,6 +107,8 @@ def recall(
             untrusted=untrusted,
             min_score=min_score,
             answers_only=min_score is None,
+            project=None if project is None else project_place(project),
+            prefer_project=None if project is not None else current_project(vault),
         )
     _show(run, hits, around=around, explain=explain)
 

@@ -94,6 +94,8 @@ def _reads(held: Held, things: Things) -> Iterator[Ask]:
     yield Ask(route="POST /v1/context", body={"query": COMMON}, shows=oracle.RECALLED | {"learned"})
     yield Ask(route="GET /v1/profile", shows=oracle.AS_CONTEXT)
     yield Ask(route="GET /v1/learnings", shows=frozenset({"learned"}))
+    yield Ask(route="GET /v1/projects")
+    yield Ask(route="GET /v1/projects/{project}", id="nowhere", there=False)
     yield Ask(route="GET /v1/review", shows=frozenset({"proposed"}))
     yield Ask(route="GET /v1/review/{proposal_id}", id=things.proposal, shows=frozenset({"proposed"}))
     yield Ask(route="GET /v1/events", query="limit=500")

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from recollectum.domain.errors import ModelError
+from recollectum.domain.errors import InvalidInput, ModelError
 from recollectum.domain.hit import RecallResult, SourceKind, SourceName
 from recollectum.domain.ids import parse_enum, parse_optional_enum
 from recollectum.domain.memory import Kind, KindName, State
@@ -54,6 +54,7 @@ class RecallRequest:
     answers_only: bool = False
     project: str | None = None
     prefer_project: str | None = None
+    personal: bool = False
 
     def checked(self, rules: RecallSettings) -> RecallQuery:
         """Return the query with the settings applied; raise for an invalid value."""
@@ -115,21 +116,26 @@ class _AskedIn(NamedTuple):
 
     only: ProjectPlace | None
     preferred: ProjectPlace | None
+    #: Whether only what belongs to no project is wanted.
+    personal: bool
 
     @classmethod
     def of(cls, request: RecallRequest, runtime: VaultRuntime) -> "_AskedIn":
         """Return the places that a request names."""
+        if request.personal and request.project is not None:
+            raise InvalidInput("a recall cannot be personal and limited to a project; leave one of them out")
         return cls(
             parse_optional_place(request.project, runtime.gate),
             parse_optional_place(request.prefer_project, runtime.gate),
+            request.personal,
         )
 
     def limit(self, tx: Tx, query: RecallQuery) -> RecallQuery:
         """Return the query with the scope of its project; the same one if it names none."""
-        if self.only is None and self.preferred is None:
+        if self.only is None and self.preferred is None and not self.personal:
             return query
-        only = load_scope(tx, self.only) if self.only else None
-        near = only or (load_scope(tx, self.preferred) if self.preferred else None)
+        only = load_scope(tx, self.only) if self.only or self.personal else None
+        near = only if self.only else (load_scope(tx, self.preferred) if self.preferred else None)
         return replace(query, filters=replace(query.filters, scope=only), near=near)
 
 

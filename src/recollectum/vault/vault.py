@@ -68,22 +68,20 @@ class Vault(VaultService):
         answers_only: bool = False,
         project: str | None = None,
         prefer_project: str | None = None,
+        personal: bool = False,
     ) -> RecallResult:
         """Search the vault; return hits best first, each with its source and reasons.
 
         With `tokens` the hits are cut to an estimated token budget, best first. At most one hit from tools and
         strangers is shown, unless `untrusted` or `trust` says otherwise; `held_back` says how many were left out.
-        Without `meaning` only words are compared, and no model is waited for.
+        Without `meaning` only words are compared, and no model is waited for. A score is the measured chance that the
+        hit is relevant, if the result is `calibrated`. Hits below `min_score` are left out. With `answers_only` nothing
+        is returned where even the best hit is below the floor of the settings; `nearest` is then that hit. Scores that
+        are not calibrated are never cut.
 
-        A score is the measured chance that the hit is relevant, if the result is `calibrated`. Hits below `min_score`
-        are left out. With `answers_only` nothing is returned where even the best hit is below the floor of the
-        settings; `nearest` is then that hit. Scores that are not calibrated are never cut.
-
-        With `project`, nothing of other projects is returned; what belongs to none is personal, and applies
-        everywhere. With `prefer_project`, texts of that project gain a little. Both take a name, an id or the path of
-        a folder, and `project` prefers its texts too.
-
-        Archived memories are not served; `archived` says how many of them match, with the ids of the newest.
+        With `project` (a name, an id or a folder), nothing of other projects is returned, and its texts gain a little;
+        with `prefer_project` they gain it too. With `personal`, only what belongs to no project is returned.
+        Archived memories are not served; `archived` counts those that match.
         """
         # Imported here: a program that only saves does not need ranking.
         from recollectum.vault.recall import RecallRequest, recall  # noqa: PLC0415
@@ -107,6 +105,7 @@ class Vault(VaultService):
             answers_only=answers_only,
             project=project,
             prefer_project=prefer_project,
+            personal=personal,
         )
         return recall(self._runtime, wanted)
 

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -104,3 +105,38 @@ def test_the_next_answer_tells_once_that_a_secret_was_replaced() -> None:
         log = log_file(recollectum.home).read_text()
     assert log.count("record 1 secret was replaced: github-token\n") == 2
     assert token not in log
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.feature("C14")
+def test_the_working_directory_of_an_agent_is_its_project(tmp_path: Path) -> None:
+    def event(name: str, prompt: str, **fields: object) -> HookRequest:
+        said = {"hook_event_name": "UserPromptSubmit", "session_id": f"talk-{name}", "prompt": prompt, **fields}
+        return HookRequest(agent="claude-code", fields=said, user="ada")
+
+    for name in ("blue", "red"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        (tmp_path / name / "src").mkdir()
+    places: dict[str, dict[str, object]] = {
+        "blue": {"cwd": str(tmp_path / "blue")},
+        "red": {"workspace_roots": [str(tmp_path / "red")]},
+        "elsewhere": {"cwd": str(tmp_path)},
+        "nowhere": {},
+    }
+    with Recollectum() as recollectum:
+        vault = recollectum.vault("user:ada")
+        answering = make_responder(recollectum)
+        for name in ("blue", "red"):
+            answering.answer(event(name, f"the {name} build uses bazel", cwd=str(tmp_path / name / "src")))
+        answering.close()
+        assert [one.project.name for one in vault.projects.list()] == ["blue", "red"]
+        assert [one.counts.sessions for one in vault.projects.list()] == [1, 1]
+        for name in ("blue", "red"):
+            vault.memories.save(f"The {name} build takes an hour", project=name)
+        said = {
+            place: told(answering.answer(event(f"new-{place}", "how long does the build take?", **fields)))
+            for place, fields in places.items()
+        }
+        answering.close()
+    seen = {place: {name for name in ("blue", "red") if f"{name} build" in text} for place, text in said.items()}
+    assert seen == {"blue": {"blue"}, "red": {"red"}, "elsewhere": set(), "nowhere": set()}

@@ -18,6 +18,7 @@ import recollectum
 from recollectum import Recollectum
 from recollectum.doors.mcp.catalogue import DEFAULT
 from recollectum.doors.mcp.local_backend import LocalBackend
+from recollectum.doors.mcp.stdio_main import with_folder
 from recollectum.doors.mcp.stdio_server import StdioServer
 from recollectum.doors.mcp.target import McpTarget
 from recollectum.policy.clock import ClockReading
@@ -64,6 +65,31 @@ def _profiled(seen: Callable[[FrameType], None]) -> Generator[None]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
+
+
+@pytest.mark.feature("C14")
+def test_the_folder_that_an_agent_works_in_names_the_project(
+    backend: LocalBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def call(tool: str, **arguments: object) -> dict[str, Any]:
+        asked = json.loads(request("tools/call", {**ENVELOPE, "name": tool, "arguments": arguments}))
+        answered: dict[str, Any] = backend.exchange(with_folder(asked))["result"]["structuredContent"]
+        return answered
+
+    for name in ("blue", "red"):
+        (tmp_path / name).mkdir()
+        assert call("remember", content=f"We deploy {name} on Friday", project=str(tmp_path / name))["memory"][
+            "project"
+        ]
+    for name, other in (("blue", "red"), ("red", "blue")):
+        monkeypatch.chdir(tmp_path / name)
+        assert name in call("recall", query="when do we deploy")["hits"][0]["text"]
+        assert len(call("recall", query="when do we deploy", project=other)["hits"]) == 1
+        told = call("context", query="when do we deploy")["text"]
+        assert (name in told, other in told) == (True, False)
+        assert other in call("context", query="when do we deploy", all_projects=True)["text"]
+    monkeypatch.chdir(tmp_path)
+    assert "deploy" not in call("context", query="when do we deploy")["text"]
 
 
 def test_a_remember_takes_two_threads_one_gate_pass_and_one_transaction(

@@ -3,12 +3,12 @@
 import hashlib
 import json
 import os
-import tempfile
 import random
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path

@@ -56,6 +56,8 @@ class HookEvent:
     forgot: bool = False
     #: Agents of the Cursor family expect another answer format.
     flat: bool = False
+    #: The folder that the agent works in, if it says so.
+    folder: Path | None = None
 
 
 def read_event(agent: str, fields: Mapping[str, object]) -> HookEvent | None:
@@ -78,6 +80,7 @@ def read_event(agent: str, fields: Mapping[str, object]) -> HookEvent | None:
         answer=_text(fields, "last_assistant_message") or _text(fields, "prompt_response") or _text(fields, "text"),
         forgot=moment is Moment.COMPACTING or _text(fields, "source") in _FORGETFUL,
         flat=agent == "cursor",
+        folder=_folder(fields),
     )
 
 
@@ -90,6 +93,14 @@ def output(event: HookEvent, context: str, remark: str = "") -> dict[str, object
     if context:
         made["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": context}
     return made
+
+
+def _folder(fields: Mapping[str, object]) -> Path | None:
+    """Return the working directory; agents of the Cursor family list the roots of their workspace instead."""
+    roots = fields.get("workspace_roots")
+    listed = cast("list[object]", roots) if isinstance(roots, list) else []
+    named = _text(fields, "cwd") or next((one for one in listed if isinstance(one, str)), "")
+    return Path(named) if named and "\0" not in named and Path(named).is_absolute() else None
 
 
 def _text(fields: Mapping[str, object], name: str) -> str:

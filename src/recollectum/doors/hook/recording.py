@@ -54,8 +54,14 @@ def sessions_of(vault: Vault, event: HookEvent) -> tuple[Session, ...]:
     return tuple(one for one in vault.sessions.list(key_prefix=str(key), limit=_MOST_SESSIONS) if one.key == key)
 
 
-def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float], None] = time.sleep) -> Recording:
-    """Record new messages; return their session, and what was done to their texts.
+def record(
+    vault: Vault,
+    event: HookEvent,
+    prompt: str,
+    pause: Callable[[float], None] = time.sleep,
+    root: Path | None = None,
+) -> Recording:
+    """Record new messages, in the project with that root; return their session, and what was done to their texts.
 
     A transcript that the vault follows anyway is only synced: recording it here as well would store every message
     twice.
@@ -68,15 +74,16 @@ def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float],
             if said is None:
                 break
             if _has_answer(said, event.answer):
-                return _save_messages(vault, event, [_to_message(one) for one in said])
+                return _save_messages(vault, event, [_to_message(one) for one in said], root)
             pause(_PAUSE)
         else:
             # The file lacks the last message; it comes with the next event.
-            return _save_messages(vault, event, [_to_message(one) for one in _new_messages(vault, event) or []])
+            rest = _new_messages(vault, event) or []
+            return _save_messages(vault, event, [_to_message(one) for one in rest], root)
     # Without a readable transcript, use what the event itself says.
     spoken = [NewMessage(role="user", content=prompt)] if prompt else []
     spoken += [NewMessage(role="assistant", content=event.answer)] if event.answer else []
-    return _save_messages(vault, event, spoken)
+    return _save_messages(vault, event, spoken, root)
 
 
 def _is_followed(vault: Vault, path: Path) -> bool:
@@ -148,12 +155,12 @@ def _to_message(message: Message) -> NewMessage:
     )
 
 
-def _save_messages(vault: Vault, event: HookEvent, said: Sequence[NewMessage]) -> Recording:
+def _save_messages(vault: Vault, event: HookEvent, said: Sequence[NewMessage], root: Path | None) -> Recording:
     if not said:
         known = sessions_of(vault, event)
         return Recording(known[0].id if known else None)
     for one in said:
         check_message(one)
-    chat = vault.sessions.open_key(key_of(event))
+    chat = vault.sessions.open_key(key_of(event), project=str(root) if root else None)
     added = chat.add_many(said)
     return Recording(chat.id, chat.notice + total(one.notice for one in added))

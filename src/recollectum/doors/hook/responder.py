@@ -20,6 +20,7 @@ from recollectum.doors.hook.events import HookEvent, Moment, as_fields, output, 
 from recollectum.doors.hook.log import log_error, log_notice
 from recollectum.doors.hook.recording import record, sessions_of
 from recollectum.engine import Recollectum
+from recollectum.home.project import find_root
 from recollectum.vault.context.injection import (
     PROMPT_TOKENS,
     START_TOKENS,
@@ -93,6 +94,7 @@ class HookResponder:
         *,
         reads_ended: bool = True,
         meaning: bool = True,
+        root_of: Callable[[Path], Path | None] = lambda _: None,
     ) -> None:
         self._vault_of = vault_of
         self._trouble = trouble
@@ -101,6 +103,8 @@ class HookResponder:
         self._reads_ended = reads_ended
         #: Whether there is a model to wait for.
         self._meaning = meaning
+        #: Returns the root of the project that a folder is in, or None.
+        self._root_of = root_of
         self._known: OrderedDict[tuple[str | None, str, str], _Conversation] = OrderedDict()
         self._lock = threading.Lock()
         self._work: queue.SimpleQueue[tuple[HookRequest, HookEvent, str, str] | None] = queue.SimpleQueue()
@@ -167,10 +171,11 @@ class HookResponder:
             return ""
         vault = self._vault_of(asked.user)
         # What the session start did not deliver in time is added to the first prompt.
-        parts = [] if talk.welcomed else [inject_at_start(vault, asked.tokens or START_TOKENS)]
+        project = self._project(vault, event)
+        parts = [] if talk.welcomed else [inject_at_start(vault, asked.tokens or START_TOKENS, project)]
         ids: tuple[str, ...] = ()
         if event.moment is Moment.ASKED:
-            found = self._about(asked, event, vault, frozenset(talk.told))
+            found = self._about(asked, event, vault, project, frozenset(talk.told))
             parts.append(found.text)
             ids = found.ids
         if asked.answer_by is None or self._clock().timestamp() < asked.answer_by - _MARGIN:
@@ -178,7 +183,9 @@ class HookResponder:
             talk.told.update(ids)
         return "\n\n".join(part for part in parts if part)
 
-    def _about(self, asked: HookRequest, event: HookEvent, vault: Vault, told: frozenset[str]) -> Injection:
+    def _about(
+        self, asked: HookRequest, event: HookEvent, vault: Vault, project: str | None, told: frozenset[str]
+    ) -> Injection:
         """Return memories about a prompt by vector search if it is in time, else by keyword search."""
         look = partial(
             inject_at_prompt,
@@ -187,6 +194,7 @@ class HookResponder:
             sessions=[one.id for one in sessions_of(vault, event)],
             told=told,
             tokens=asked.tokens or PROMPT_TOKENS,
+            project=project,
         )
         if asked.answer_by is None or not self._meaning:
             return look(meaning=self._meaning)
@@ -203,6 +211,11 @@ class HookResponder:
         trying.start()
         trying.join(max(0.0, asked.answer_by - _RESERVE - self._clock().timestamp()))
         return by_meaning[0] if by_meaning else by_words
+
+    def _project(self, vault: Vault, event: HookEvent) -> str | None:
+        """Return the project that the agent works in, if the vault knows it; recording registers it."""
+        found = vault.projects.find(str(event.folder.resolve())) if event.folder else None
+        return found.id if found else None
 
     def _later(self, asked: HookRequest, event: HookEvent, prompt: str, told: str) -> None:
         if event.moment is Moment.STARTED and event.transcript is None:
@@ -226,7 +239,8 @@ class HookResponder:
 
     def _record(self, asked: HookRequest, event: HookEvent, prompt: str) -> None:
         vault = self._vault_of(asked.user)
-        done = record(vault, event, prompt, time.sleep)
+        root = self._root_of(event.folder) if event.folder else None
+        done = record(vault, event, prompt, time.sleep, root)
         if done.notice:
             with self._lock:
                 self._conversation(asked, event).notice += done.notice
@@ -263,7 +277,16 @@ def make_responder(recollectum: Recollectum, clock: Clock = system_clock) -> Hoo
         clock,
         reads_ended=settings.consolidation.idle_minutes > 0,
         meaning=settings.embedding.provider != "none",
+        root_of=partial(_root_of, recollectum),
     )
+
+
+def _root_of(recollectum: Recollectum, folder: Path) -> Path | None:
+    try:
+        return find_root(folder, recollectum.home, Path.home())
+    except (OSError, RuntimeError):
+        # A folder that cannot be looked at belongs to no project.
+        return None
 
 
 def vault_of(recollectum: Recollectum, user: str | None) -> Vault:

@@ -30,6 +30,8 @@ _MAYBE: Schema = {"type": ["string", "null"]}
 _NUMBER: Schema = {"type": "number"}
 _INTEGER: Schema = {"type": "integer"}
 _YES_OR_NO: Schema = {"type": "boolean"}
+_PROJECT = "the name of the project, or the absolute path of a folder in it."
+_FOLDER = "The absolute path of the folder you work in"
 
 
 def _object(texts: str, *, maybe: str = "", numbers: str = "", wholes: str = "") -> Schema:
@@ -39,7 +41,10 @@ def _object(texts: str, *, maybe: str = "", numbers: str = "", wholes: str = "")
 
 
 MEMORY = _object(
-    "id content kind state trust created_at updated_at", maybe="key agent", numbers="importance", wholes="version"
+    "id content kind state trust created_at updated_at",
+    maybe="key agent project",
+    numbers="importance",
+    wholes="version",
 )
 HIT = _object("text source trust author created_at", maybe="memory_id session_id", numbers="score")
 ARCHIVED = answers({"count": _INTEGER, "cut": _YES_OR_NO, "ids": objects(_STRING)})
@@ -78,6 +83,7 @@ REMEMBER = McpTool(
                 "minimum": 0,
                 "maximum": 1,
             },
+            "project": text(f"Only for one project: {_PROJECT}", minLength=1, maxLength=4096),
             "ttl_minutes": whole("Time to live in minutes; it is forgotten after that.", 1, 5_256_000),
         },
         ["content"],
@@ -102,6 +108,8 @@ RECALL = McpTool(
             "session_id": text("Only from this conversation.", minLength=1, maxLength=256),
             "since": text("Only from this time on, such as 2026-11-15 or 2026-11-15T10:30Z.", maxLength=64),
             "until": text("Only before this time.", maxLength=64),
+            "project": text(f"Nothing of other projects: {_PROJECT}", minLength=1, maxLength=4096),
+            "folder": text(f"{_FOLDER}; texts of its project are preferred.", minLength=1, maxLength=4096),
             "min_score": {
                 "type": "number",
                 "minimum": 0,
@@ -127,6 +135,9 @@ CONTEXT = McpTool(
             "query": text("What the answer will be about.", maxLength=10_000),
             "session_id": text("Add the last turns of this conversation.", minLength=1, maxLength=256),
             "tokens": whole("Maximum tokens of the context.", 1, 1_000_000),
+            "project": text(f"What is personal, and this project: {_PROJECT}", minLength=1, maxLength=4096),
+            "folder": text(f"{_FOLDER}; its project is meant when none is named.", minLength=1, maxLength=4096),
+            "all_projects": {"type": "boolean", "description": "Leave out no project; false when left out."},
         }
     ),
     answers=answers({"text": _STRING, "tokens": _INTEGER}),

@@ -65,6 +65,23 @@ def _load_profile(profile: str) -> "McpProfile":
     return DEFAULT
 
 
+#: The tools that want to know where the client works.
+_PLACED = frozenset({"recall", "context"})
+
+
+def with_folder(request: "Wire") -> "Wire":
+    """Return the request with the folder of this process, in which the agent started it, unless it names one."""
+    params = request["params"]
+    given = params.get("arguments")
+    if request["method"] != "tools/call" or params.get("name") not in _PLACED or not isinstance(given, dict | None):
+        return request
+    try:
+        folder = os.getcwd()  # noqa: PTH109 - pathlib is not needed to list tools
+    except OSError:
+        return request
+    return {**request, "params": {**params, "arguments": {"folder": folder, **(given or {})}}}
+
+
 class _Backends:
     """The daemon while one runs; once the home is open in this process, it stays open."""
 
@@ -77,6 +94,7 @@ class _Backends:
 
     def exchange(self, request: "Wire") -> "Wire":
         """Return the response to a request of the newer protocol: from the daemon, or from the home in this process."""
+        request = with_folder(request)
         if self._local is not None:
             return self._local.exchange(request)
         # Imported here: listing tools needs neither the home nor HTTP.

@@ -45,6 +45,7 @@ def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
         kind=given.get("kind", "fact"),
         importance=given.get("importance", 0.5),
         ttl=None if minutes is None else timedelta(minutes=minutes),
+        project=given.get("project"),
         said_by=guest.tool_use("remember"),
     )
     document = {"outcome": saved.outcome, "memory": memory_json(saved.memory), "notice": to_json(saved.notice)}
@@ -66,6 +67,8 @@ def recall(guest: McpClient, given: Arguments) -> ToolAnswer:
         until=_time(given, "until"),
         min_score=least,
         answers_only=least is None,
+        project=given.get("project"),
+        prefer_project=None if "project" in given else _project_at(guest, given),
     )
     shown = fence_texts([hit_text(hit) for hit in hits], "Nothing is known about that.")
     archived = hits.archived
@@ -82,7 +85,14 @@ def recall(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 def context(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Return the context that a model should see before it answers."""
-    made = guest.vault.context(given.get("query", ""), session_id=given.get("session_id"), tokens=given.get("tokens"))
+    made = guest.vault.context(
+        given.get("query", ""),
+        session_id=given.get("session_id"),
+        tokens=given.get("tokens"),
+        # A session knows its project.
+        project=given.get("project") or (None if "session_id" in given else _project_at(guest, given)),
+        all_projects=given.get("all_projects", False),
+    )
     return ToolAnswer(made.whole or "Nothing is known yet.", {"text": made.whole, "tokens": made.tokens})
 
 
@@ -149,6 +159,13 @@ def read_profile(guest: McpClient) -> str:
     newest = guest.vault.memories.list(limit=_LISTED)
     texts += [memory_text(one) for one in newest if one.trust is Trust.ASSISTANT and one.kind in _ABOUT_PERSON]
     return fence_texts(texts, "Nothing is known about the person yet.")
+
+
+def _project_at(guest: McpClient, given: Arguments) -> str | None:
+    """Return the id of the project at the client's folder, or None."""
+    folder = given.get("folder")
+    found = guest.vault.projects.find(folder) if folder is not None else None
+    return found.id if found and found.name else None
 
 
 def _bullet_texts(guest: McpClient, ids: tuple[str, ...]) -> list[RecalledText]:

@@ -7,7 +7,7 @@ response_schemas  response bodies for OpenAPI, from the dataclasses
 preconditions     If-Match and Idempotency-Key
 memories          /v1/memories, /memory
 recall            /v1/recall, /memory/query, /v1/context, /v1/profile
-sessions          /v1/sessions
+sessions          /v1/sessions, /v1/projects
 learnings         /v1/learnings
 review            /v1/review
 purge             /v1/purges, /memory/user/purge, /v1/receipts

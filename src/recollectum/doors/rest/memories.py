@@ -87,6 +87,7 @@ def _saved(
             valid_to=valid_to,
             message_id=body.message_id,
             agent=body.agent,
+            project=body.project,
         )
         return {"id": saved.id, "outcome": saved.outcome, "notice": to_json(saved.notice)}, saved.memory
 

@@ -51,6 +51,9 @@ def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Re
             until=parse_optional_time(body.until),
             min_score=body.min_score,
             answers_only=body.answers_only,
+            project=body.project,
+            prefer_project=body.prefer_project,
+            personal=body.personal,
         )
     )
     return json_response(
@@ -81,6 +84,8 @@ def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> R
             memories=body.memories,
             model=body.model,
             agent=body.agent,
+            project=body.project,
+            all_projects=body.all_projects,
         )
     )
     return json_response(made.to_dict())

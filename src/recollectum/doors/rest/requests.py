@@ -95,6 +95,10 @@ def _example(**values: str | int) -> ConfigDict:
     return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [{**values}]})
 
 
+#: A name, an id or an absolute path.
+ProjectText = Annotated[str, Field(min_length=1, max_length=4096)]
+
+
 class AddMemory(Body):
     """The memory to save."""
 
@@ -109,6 +113,7 @@ class AddMemory(Body):
     valid_to: Time | None = None
     message_id: Id | None = None
     agent: Name | None = None
+    project: ProjectText | None = None
 
 
 class EditMemory(Body):
@@ -149,6 +154,9 @@ class QueryMemories(Body):
     until: Time | None = None
     min_score: Annotated[float, Field(ge=0, le=1)] | None = None
     answers_only: bool = False
+    project: ProjectText | None = None
+    prefer_project: ProjectText | None = None
+    personal: bool = False
 
 
 class Confirm(Body):
@@ -166,6 +174,7 @@ class OpenSession(Body):
     agent: Name = "main"
     group: PlaceName | None = None
     topic: PlaceName | None = None
+    project: ProjectText | None = None
 
 
 class EndSession(Body):
@@ -211,6 +220,8 @@ class BuildContext(Body):
     memories: Annotated[int, Field(ge=0, le=1000), WHOLE] | None = None
     model: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     agent: Name | None = None
+    project: ProjectText | None = None
+    all_projects: bool = False
 
 
 class AddLearning(Body):

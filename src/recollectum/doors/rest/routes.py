@@ -49,6 +49,7 @@ _ROUTERS = (
     memories.router,
     sessions.router,
     learnings.router,
+    sessions.projects_router,
     review.router,
     events.router,
     export.router,

@@ -3,13 +3,14 @@
 import hashlib
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.errors import NotFound
+from recollectum.domain.files.project import MAX_NAME, ListedProject, Project, ProjectCounts
 from recollectum.domain.message import Message, ToolCall, ToolStatus
 from recollectum.domain.notice import Notice
-from recollectum.domain.session import Session
+from recollectum.domain.session import Checkpoint, Session
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.json_values import to_json
 from recollectum.doors.rest.preconditions import StoredResult, noted, request_fingerprint, run_once
@@ -64,7 +65,9 @@ def open_session(
     sessions.list(limit=1)
 
     def work() -> tuple[StoredResult, Session]:
-        chat = sessions.open(channel=body.channel, agent=body.agent, group=body.group, topic=body.topic)
+        chat = sessions.open(
+            channel=body.channel, agent=body.agent, group=body.group, topic=body.topic, project=body.project
+        )
         return {"id": chat.id, "notice": to_json(chat.notice)}, chat.info()
 
     def again(done: StoredResult) -> Session:
@@ -150,3 +153,33 @@ def _native_id(key: str | None, body: AddMessage) -> str | None:
     if key is None:
         return None
     return "once:" + hashlib.sha256(f"{key}\n{body.model_dump_json()}".encode("utf-8", "replace")).hexdigest()
+
+
+projects_router = APIRouter(route_class=KeyedRoute, tags=["projects"])
+_PROJECT = {"project": Project, "counts": ProjectCounts, "sessions": list[Session], "checkpoints": list[Checkpoint]}
+_NEWEST = 20
+ProjectPath = Annotated[
+    str,
+    Path(min_length=1, max_length=MAX_NAME, pattern=r"^[a-z0-9][a-z0-9-]*$", description="The name or the id."),
+]
+
+
+@projects_router.get("/v1/projects", responses=describe_responses({"projects": list[ListedProject]}))
+def list_projects(request: Request, owner: OwnerQuery = None) -> Response:
+    """List the projects by name, with how much belongs to each."""
+    return json_response({"projects": visitor_of(request).vault(owner).projects.list()})
+
+
+@projects_router.get("/v1/projects/{project}", responses=describe_responses(_PROJECT))
+def get_project(request: Request, project: ProjectPath, owner: OwnerQuery = None) -> Response:
+    """Return a project with its newest conversations and its checkpoints."""
+    projects = visitor_of(request).vault(owner).projects
+    found = projects.get(project)
+    return json_response(
+        {
+            "project": found.project,
+            "counts": found.counts,
+            "sessions": projects.list_sessions(found.project.id, limit=_NEWEST),
+            "checkpoints": projects.list_checkpoints(found.project.id),
+        }
+    )

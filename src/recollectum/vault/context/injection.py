@@ -35,18 +35,20 @@ class Injection:
 class Remembering(Protocol):
     """The part of a vault that is asked here."""
 
-    def recall(self, query: str, *, limit: int, meaning: bool, answers_only: bool) -> RecallResult:
+    def recall(
+        self, query: str, *, limit: int, meaning: bool, answers_only: bool, project: str | None, personal: bool
+    ) -> RecallResult:
         """Search the vault."""
         ...
 
-    def context(self, *, tokens: int, messages: int, memories: int) -> Context:
+    def context(self, *, tokens: int, messages: int, memories: int, project: str | None) -> Context:
         """Build the context for a model."""
         ...
 
 
-def inject_at_start(vault: Remembering, tokens: int = START_TOKENS) -> str:
-    """Return the global notes, the profile and the learnings, within a budget."""
-    return vault.context(tokens=tokens, messages=0, memories=0).text
+def inject_at_start(vault: Remembering, tokens: int = START_TOKENS, project: str | None = None) -> str:
+    """Return the global notes, the profile and the learnings of a project and personal ones, within a budget."""
+    return vault.context(tokens=tokens, messages=0, memories=0, project=project).text
 
 
 def inject_at_prompt(
@@ -57,13 +59,24 @@ def inject_at_prompt(
     told: Collection[str],
     tokens: int = PROMPT_TOKENS,
     meaning: bool = True,
+    project: str | None = None,
 ) -> Injection:
-    """Return memories about a prompt, fenced as data, without the conversation itself and earlier injections."""
+    """Return memories about a prompt, fenced as data, without the conversation itself and earlier injections.
+
+    Only what is personal and what belongs to the project is returned.
+    """
     # Some agents send the injection of the session's start with the prompt.
     asked = cut(prompt, marked_blocks(prompt))[:_MAX_QUESTION]
     if sum(char.isalpha() for char in asked) < _FEWEST_LETTERS:
         return Injection()
-    hits = vault.recall(asked, limit=_MOST_HITS + _SPARE, meaning=meaning, answers_only=True)
+    hits = vault.recall(
+        asked,
+        limit=_MOST_HITS + _SPARE,
+        meaning=meaning,
+        answers_only=True,
+        project=project,
+        personal=project is None,
+    )
     new = [hit for hit in hits if hit.source.session_id not in sessions or hit.source.memory_id is not None]
     found = [text for text in map(_recalled, new) if text.id not in told][:_MOST_HITS]
     if not found:

@@ -58,7 +58,7 @@ class Projects(VaultService):
 
         return self._runtime.read(load)
 
-    @operation(Action.MEMORY_READ, Scope.USER)
+    @operation(Action.MEMORY_SEARCH, Scope.USER)
     def find(self, project: str) -> Project | None:
         """Return the project of a name, an id or a folder, or None."""
         place = parse_place(project, self.gate)

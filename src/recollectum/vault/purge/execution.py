@@ -13,16 +13,8 @@ from recollectum.domain.message import Json
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import (
-    memories,
-    messages,
-    notes,
-    projects,
-    served,
-    sessions,
-    transcripts,
-    versions,
-)
+from recollectum.storage.tables.content import memories, messages, notes, served, sessions, transcripts, versions
+from recollectum.storage.tables.content import projects as project_rows
 from recollectum.storage.tables.erasure import (
     erased,
     erased_items,
@@ -92,7 +84,7 @@ class Destroyer(NamedTuple):
             case PurgeItemKind.CITING:
                 self._uncite(item)
             case PurgeItemKind.PROJECT:
-                projects.delete(self.tx, item)
+                project_rows.delete(self.tx, item)
 
     def _memory(self, memory_id: str) -> None:
         memory, number = memories.find(self.tx, memory_id), memories.number_of(self.tx, memory_id)

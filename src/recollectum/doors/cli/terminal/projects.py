@@ -4,7 +4,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollectum.domain.errors import Denied
 from recollectum.domain.files.project import is_project_id, is_project_name
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ def current_project(vault: "Vault") -> str | None:
     """Return the id of the project of the working directory, or None; a directory that is gone is in none."""
     try:
         found = vault.projects.find(str(Path.cwd()))
-    except (OSError, Denied):
-        # A caller who may search but not list has no project.
+    except OSError:
         return None
     return found.id if found and found.name else None
 

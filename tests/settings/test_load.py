@@ -12,6 +12,7 @@ from recollectum.settings.check import SettingsScope
 from recollectum.settings.load import LoadedSettings, load
 from recollectum.settings.model import Settings
 from recollectum.settings.registry import all_settings
+from tests.home.trusting import trust
 
 BUILT_IN: dict[str, object] = {
     "isolation": "user",
@@ -132,11 +133,10 @@ class Place:
     """A home, a system folder and a project on a disk of their own."""
 
     def __init__(self, root: Path) -> None:
-        self.home = Home(root / "home")
-        self.system = root / "system"
-        self.work = root / "work"
+        self.home, self.system, self.work = Home(root / "home"), root / "system", root / "work"
         for folder in (self.home.root, self.system, self.work / ".recollectum"):
             folder.mkdir(parents=True)
+        trust(self.home, self.work)
         self.project_file = self.work / ".recollectum" / "settings.toml"
 
     def load(

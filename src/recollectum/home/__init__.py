@@ -8,6 +8,7 @@ reserve              disk space for deletion on a full disk
 logs                 the log, without content
 log_rotation         the private log file; loaded with the first line
 project              the project folder and its overrides
+trusted_projects     the projects that the person trusts
 policies             loads policy files
 database_mark        whether the vaults are in a database
 host                 the id and name of this home among those that use one database

@@ -66,6 +66,11 @@ class Home:
         return self.root / "host.json"
 
     @property
+    def trusted_file(self) -> Path:
+        """The ids of the projects whose folders may add settings, policies and the rest."""
+        return self.root / "trusted_projects.json"
+
+    @property
     def erasures_file(self) -> Path:
         """What was erased from vaults on a server, whose own record may be put back with an older copy of it."""
         return self.root / "erasures.db"
@@ -151,6 +156,7 @@ _NAMES = {
         "split.mark",
         "move.mark",
         "host.json",
+        "trusted_projects.json",
         "erasures.db",
     ),
     *("vaults", "locks", "backups", "owners", "logs", "run", "catalog.db", "keys.db"),

@@ -10,6 +10,7 @@ from recollectum.domain.errors import InvalidInput, SettingsError
 from recollectum.domain.records import dataclass
 from recollectum.home.paths import Home
 from recollectum.home.project import ProjectFolder, find_project
+from recollectum.home.trusted_projects import is_trusted
 from recollectum.settings.check import (
     Layer,
     SettingOrigin,
@@ -53,7 +54,10 @@ class LoadedSettings:
     settings: Settings
     #: By dotted key; a setting that nobody set comes from `built-in`.
     origins: Mapping[str, SettingOrigin]
+    #: The project whose folder adds to the home; None outside a project, and in one that the person does not trust.
     project: ProjectFolder | None
+    #: The project of the working directory, if the person does not trust it: nothing in it takes effect.
+    untrusted: ProjectFolder | None = None
 
 
 def load(
@@ -66,7 +70,8 @@ def load(
 ) -> LoadedSettings:
     """Merge all scopes, or raise one error with every problem of every scope, a line each."""
     problems: list[str] = []
-    project = find_project(cwd, home)
+    found = find_project(cwd, home)
+    project = found if found and is_trusted(home, found) else None
     folder = _system_folder(environ, system, problems)
     layers = [
         _file_layer(SettingsScope.SYSTEM_DEFAULTS, folder / "defaults.toml", environ, problems),
@@ -81,9 +86,8 @@ def load(
         raise SettingsError("\n".join(problems))
     merged = reduce(merge, (with_origins(layer) for layer in layers if layer), _built_in())
     settings = build({key: value for key, (value, _) in merged.items()})
-    return LoadedSettings(
-        settings=settings, origins={key: origin for key, (_, origin) in merged.items()}, project=project
-    )
+    origins = {key: origin for key, (_, origin) in merged.items()}
+    return LoadedSettings(settings=settings, origins=origins, project=project, untrusted=None if project else found)
 
 
 def merge(lower: Values, higher: Values) -> Values:

@@ -74,10 +74,9 @@ class Vault(VaultService):
 
         With `tokens` the hits are cut to an estimated token budget, best first. At most one hit from tools and
         strangers is shown, unless `untrusted` or `trust` says otherwise; `held_back` says how many were left out.
-        Without `meaning` only words are compared, and no model is waited for. A score is the measured chance that the
-        hit is relevant, if the result is `calibrated`. Hits below `min_score` are left out. With `answers_only` nothing
-        is returned where even the best hit is below the floor of the settings; `nearest` is then that hit. Scores that
-        are not calibrated are never cut.
+        Without `meaning` only words are compared. A score is the measured chance that the hit is relevant, if the
+        result is `calibrated`. Hits below `min_score` are left out. With `answers_only` nothing is returned where even
+        the best hit is below the floor of the settings; `nearest` is then that hit. Others are never cut.
 
         With `project` (a name, an id or a folder), nothing of other projects is returned, and its texts gain a little;
         with `prefer_project` they gain it too. With `personal`, only what belongs to no project is returned.

@@ -116,6 +116,9 @@ def project_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     yield "projects list", ["projects", "list", "--json"]
     yield "projects show", ["projects", "show", "shop", "--json"]
     yield "projects rename", ["projects", "rename", "shop", "shop", "--json"]
+    (tmp_path / "shop" / ".recollectum").mkdir()
+    yield "projects trust", ["projects", "trust", str(tmp_path / "shop"), "--yes", "--json"]
+    yield "projects distrust", ["projects", "distrust", str(tmp_path / "shop"), "--json"]
     yield "projects link", ["projects", "link", "shop", str(tmp_path / "store"), "--json"]
     (tmp_path / "boat").mkdir()
     ok("projects", "add", str(tmp_path / "boat"))

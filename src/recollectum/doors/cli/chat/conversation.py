@@ -19,7 +19,7 @@ from recollectum.doors.cli.terminal.output import note
 from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
 from recollectum.doors.cli.terminal.target import check_user, home_of, open_home, open_key_store
 from recollectum.home.keys.holders import PASSPHRASE_VARIABLE, HolderKind
-from recollectum.home.project import find_project
+from recollectum.home.trusted_projects import find_trusted
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE
 from recollectum.settings.registry import all_settings, nearest
 from recollectum.upkeep.presence import has_keys
@@ -103,7 +103,7 @@ def settings_digests(run: Run) -> Mapping[Path, str]:
     """Return a digest of every settings file, to detect that one was changed, created or removed."""
     home = home_of(run)
     system = Path(run.environ.get(SYSTEM_VARIABLE) or SYSTEM_FOLDER)
-    project = find_project(Path.cwd(), home)
+    project = find_trusted(Path.cwd(), home)
     files = [home.settings_file, home.legacy_settings_file, system / "defaults.toml", system / "settings.toml"]
     return {file: _digest(file) for file in [*files, *([project.settings_file] if project else [])]}
 

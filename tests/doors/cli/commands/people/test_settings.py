@@ -20,6 +20,7 @@ def test_show_says_where_each_value_came_from(monkeypatch: pytest.MonkeyPatch) -
     project = Path.cwd() / ".recollectum"
     project.mkdir()
     (project / "settings.toml").write_text("[recall]\nlimit = 4\n")
+    ok("projects", "trust", ".", "--yes")
     ok("settings", "set", "lifecycle.grace_days", "14")
     monkeypatch.setenv("RECOLLECTUM_ISOLATION", "agent")
     found = ok("settings", "show", "--json").json["settings"]

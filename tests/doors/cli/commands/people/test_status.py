@@ -93,6 +93,12 @@ def test_status_names_what_the_project_adds() -> None:
     home_skills = Path(os.environ["RECOLLECTUM_HOME"]) / "skills"
     home_skills.mkdir()
     (home_skills / "bake.md").write_text("bread")
+    assert ok("status", "--json").json["project"]["trusted"] is False
+    assert "it is not trusted, so nothing in it takes effect" in ok("status").out
+    assert ok("settings", "get", "recall.limit").word == "10"
+    seen = ok("projects", "trust", ".", "--yes", "--json").json["trusted"]
+    assert seen["overrides"]["skills"] == ["cook.md"]
+    assert ok("settings", "get", "recall.limit").word == "3"
     found = ok("status", "--json").json["project"]
     assert found["folder"] == str(Path.cwd())
     assert found["settings_file"] == str(project / "settings.toml")
@@ -107,6 +113,7 @@ def test_a_hostile_project_is_named_and_status_still_answers() -> None:
     policies = Path.cwd() / ".recollectum" / "policies"
     policies.mkdir(parents=True)
     (policies / "evil.toml").symlink_to("/etc/passwd")
+    ok("projects", "trust", ".", "--yes")
     found = ok("status", "--json").json["project"]
     assert "leads outside the project" in found["problems"][0]
     assert "policies" not in found["overrides"]

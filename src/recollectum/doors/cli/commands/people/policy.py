@@ -14,7 +14,7 @@ from recollectum.doors.cli.terminal.output import answer, listing, note, plural
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import home_of
 from recollectum.home.files import read_regular
-from recollectum.home.project import find_project
+from recollectum.home.trusted_projects import find_trusted
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def in_force(run: Run, more: list[str] | None = None) -> "Ruleset":
     if not home.root.is_dir():
         raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")
     system = Path(run.environ.get(SYSTEM_VARIABLE) or SYSTEM_FOLDER)
-    found = [load_policies(home, find_project(Path.cwd(), home), system)]
+    found = [load_policies(home, find_trusted(Path.cwd(), home), system)]
     found += [_of_files(more)] if more else []
     return build_ruleset(RuleFile(one.rules, one.checks, one.problems) for one in found)
 
@@ -158,7 +158,7 @@ def _of_files(names: list[str]) -> "Ruleset":
 
 
 def _roots(run: Run, cwd: Path) -> tuple[Path, ...]:
-    project = find_project(cwd, home_of(run))
+    project = find_trusted(cwd, home_of(run))
     return (project.root,) if project else (cwd,)
 
 

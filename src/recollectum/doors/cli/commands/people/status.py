@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from recollectum.domain.access.owner import Owner
     from recollectum.domain.hit import IndexHealth
     from recollectum.engine import Recollectum
+    from recollectum.home.paths import Home
+    from recollectum.home.project import ProjectFolder
     from recollectum.policy.clock import ClockReading
     from recollectum.vault.vault import Vault
 
@@ -47,11 +49,16 @@ class ProjectStatus:
     """What the current project adds to the home."""
 
     folder: Path
+    #: Whether the person trusts it; else nothing in it takes effect.
+    trusted: bool
     settings_file: Path | None
     #: Its additions by folder: policies, commands, skills, agents and extensions.
     overrides: Mapping[str, list[str]]
     #: What was found there but is not used, one sentence each.
     problems: list[str]
+
+
+_UNTRUSTED = "it is not trusted, so nothing in it takes effect; look at it, then run: recollectum projects trust FOLDER"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -130,21 +137,27 @@ def _vault_status(recollectum: "Recollectum", vault: "Vault", reading: "ClockRea
 
 
 def _project_status(recollectum: "Recollectum") -> ProjectStatus | None:
-    project = recollectum.loaded_settings.project
-    if project is None:
-        return None
+    loaded = recollectum.loaded_settings
+    project = loaded.project or loaded.untrusted
+    return project_status(recollectum.home, project, trusted=loaded.project is not None) if project else None
+
+
+def project_status(home: "Home", project: "ProjectFolder", *, trusted: bool) -> ProjectStatus:
+    """Return what the folder of a project adds to a home, or would add."""
     found: dict[str, list[str]] = {}
-    problems: list[str] = []
+    problems = [] if trusted else [_UNTRUSTED]
     for folder in OVERRIDABLE:
         try:
-            entries = overrides(recollectum.home, project, folder)
+            entries = overrides(home, project, folder)
         except InvalidInput as error:
             problems.append(str(error))
             continue
         # The home's own entries are in the list as well; the project's are inside its folder.
         found[folder] = sorted(name for name, path in entries.items() if path.is_relative_to(project.root))
     settings = project.settings_file if project.settings_file.exists() else None
-    return ProjectStatus(folder=project.root, settings_file=settings, overrides=found, problems=problems)
+    return ProjectStatus(
+        folder=project.root, trusted=trusted, settings_file=settings, overrides=found, problems=problems
+    )
 
 
 def _vault_lines(inside: VaultStatus | None) -> list[tuple[str, object]]:

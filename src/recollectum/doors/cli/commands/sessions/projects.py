@@ -1,16 +1,22 @@
-"""`recollectum projects`: lists, adds, shows, renames, links and forgets projects."""
+"""`recollectum projects`: lists, adds, shows, renames, links, trusts and forgets projects."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import system_clock
+from recollectum.doors.cli.commands.people.status import project_status
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, plural
 from recollectum.doors.cli.terminal.projects import absolute_folder, project_place
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.sanitise import one_line
-from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.target import home_of, open_user_vault
+from recollectum.home.project import FOLDER, ProjectFolder, find_project
+from recollectum.home.trusted_projects import set_trusted
 
 if TYPE_CHECKING:
     from recollectum.domain.files.project import ListedProject
@@ -80,6 +86,42 @@ def link(run: Run, project: Named, folder: Folder) -> None:
     with open_user_vault(run) as vault:
         made = vault.projects.add_root(project_place(project), absolute_folder(folder))
     answer(run, {"project": made}, [one_line(f"{made.shown} is at {made.root} now")])
+
+
+@command(app, "trust")
+def trust(
+    run: Run,
+    folder: Folder,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+) -> None:
+    """Let the settings, policies and the rest in a project's `.recollectum` folder take effect; you see them first."""
+    home, project = home_of(run), _folder_of(run, folder)
+    seen = project_status(home, project, trusted=True)
+    added = [name for names in seen.overrides.values() for name in names]
+    for line in (["settings.toml"] if seen.settings_file else []) + added + seen.problems:
+        note(line)
+    if not confirm(f"what is in {project.root / FOLDER} would take effect in that folder", yes=yes):
+        note("nothing was changed")
+        raise typer.Exit(FAILED)
+    set_trusted(home, project, system_clock())
+    answer(run, {"trusted": seen}, [one_line(f"{project.root} is trusted")])
+
+
+@command(app, "distrust")
+def distrust(run: Run, folder: Folder) -> None:
+    """Take the trust in a project back: nothing in its `.recollectum` folder takes effect."""
+    project = _folder_of(run, folder)
+    set_trusted(home_of(run), project, None)
+    answer(run, {"distrusted": project.root}, [one_line(f"{project.root} is not trusted")])
+
+
+def _folder_of(run: Run, folder: str) -> ProjectFolder:
+    named = absolute_folder(folder)
+    found = find_project(Path(named), home_of(run)) if named.strip() and "\0" not in named else None
+    if found is None:
+        raise InvalidInput(f"{folder!r} is in no folder with a {FOLDER} folder of yours; there is nothing to trust")
+    return found
 
 
 @command(app, "forget")

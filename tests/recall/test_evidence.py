@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from recollectum.domain.hit import SourceKind
 from recollectum.domain.message import Role
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
+from recollectum.recall.index.chunk_index import index_message
 from recollectum.storage.engine import VAULT
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.migrate import shipped
-from recollectum.storage.tables.index import search
+from recollectum.storage.tables.content import messages
+from recollectum.storage.tables.index import chunks, search
 from recollectum.storage.tables.index.search import Evidence
 from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.vault.vault import Vault
@@ -72,6 +75,26 @@ def test_an_older_vault_gets_it_by_the_step_to_this_schema(place: Path, clock: T
         quick, full = database.read(_both)
         assert quick == full
         assert {one.trust for one in quick.values() if one.source == "sessions"} == {Trust.IMPORTED}
+
+
+def test_a_turn_of_an_imported_session_is_indexed_as_imported(place: Path, clock: Turning) -> None:
+    with opened(place, None, clock=clock) as vault:
+        _fill(vault)
+
+    def index_again(tx: Tx) -> None:
+        tx.run("UPDATE sessions SET imported = 1", {})
+        tx.run("UPDATE messages SET trust = 'unknown' WHERE position = 2", {})
+        ((session_id,),) = tx.rows("SELECT id FROM sessions", {})
+        for number, message in list(messages.of_session(tx, session_id)):
+            chunks.remove(tx, SourceKind.SESSIONS, number)
+            index_message(tx, number, message)
+
+    with beside(place) as database:
+        database.write(index_again)
+        quick, full = database.read(_both)
+        assert quick == full
+        turns = {one.position: one.trust for one in quick.values() if one.source == "sessions"}
+        assert turns == {place: Trust.UNKNOWN if place == 2 else Trust.IMPORTED for place in range(1, 7)}
 
 
 @pytest.mark.feature("A12")

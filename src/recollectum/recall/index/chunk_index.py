@@ -31,7 +31,7 @@ def reindex_memory(tx: Tx, number: int, memory: Memory) -> None:
 
 def index_message(tx: Tx, number: int, message: Message) -> None:
     """Index a message by its words."""
-    chunk_rows.add(tx, SourceKind.SESSIONS, number, message_chunks(message))
+    chunk_rows.add_turn(tx, number, message, message_chunks(message))
 
 
 def index_memories(tx: Tx, memories: Iterable[tuple[int, str, str | None]]) -> None:

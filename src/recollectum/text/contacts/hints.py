@@ -63,7 +63,8 @@ def may_mention(text: str, key: str | None = None) -> bool:
 
 def _has_part(text: str, lower: str, parts: tuple[str, ...]) -> bool:
     """Return whether the pattern of these parts may match; only plain text tells."""
-    return not text.isascii() or any(part in lower for part in parts)
+    # A list is quicker than `any`, which starts a generator.
+    return not text.isascii() or bool([part for part in parts if part in lower])
 
 
 def strip_accents(text: str) -> str:

@@ -63,6 +63,9 @@ def redact(text: str) -> Redacted:
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Return all secrets of the text in order; none overlaps another."""
+    if len(text) < _SHORTEST:
+        # Most keys and values of JSON are that short.
+        return ()
     found: list[Secret] = []
     at = 0
     # A placeholder from an earlier run is a wall: nothing is found in it or across it, so a second run changes nothing.

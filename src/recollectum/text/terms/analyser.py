@@ -84,12 +84,11 @@ class QueryTerm:
 
 def index_terms(text: str) -> str:
     """Return the terms of a text, separated by spaces, in the order for the index."""
+    # Most words are plain lower-case letters, and equal their term.
+    if text.isascii():
+        return " ".join([word if word.islower() and word.isalnum() else _indexed(word) for word in spellings(text)])
     return " ".join(
-        [
-            # Most words are plain lower-case letters, and equal their term.
-            found if found.isascii() and found.islower() and found.isalnum() else _indexed(found)
-            for found in spellings(text)
-        ]
+        [word if word.isascii() and word.islower() and word.isalnum() else _indexed(word) for word in spellings(text)]
     )
 
 

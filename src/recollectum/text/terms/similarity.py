@@ -15,6 +15,7 @@ _DIGEST_BYTES = 16
 _FILLERS = frozenset({"a", "an", "the", "please", "just", "really", "very"})
 _OUTLINE = frozenset(ascii_lowercase + digits) - frozenset("".join(_FILLERS))
 # Apostrophes and invisible characters separate no words: "don't" and "dont" are one.
+# Of them only the first is ASCII.
 _VANISHING = re.compile("['’‘ʼ\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 # A sign inside a number or a minus before it changes the number; other punctuation only shapes the sentence.
 _WORDS = re.compile(r"(?:(?<!\S)-(?=\d))?\d(?:[\d.,:/-]*\d)?|[^\W\d_]+|\S")
@@ -64,8 +65,9 @@ def _folded(text: str) -> str:
 def _said(text: str) -> list[str]:
     """Return the words, numbers and symbols of a text that carry meaning."""
     folded = _folded(text)
-    found = _WORDS.findall(_VANISHING.sub("", folded).replace("−", "-"))
-    words = [word for word in found if len(word) > 1 or _counts(word)]
+    bare = folded.replace("'", "") if folded.isascii() else _VANISHING.sub("", folded).replace("−", "-")
+    found = _WORDS.findall(bare)
+    words = [word for word in found if len(word) > 1 or word in _COUNTING or (not word.isascii() and _counts(word))]
     kept = [word for word in words if word not in _FILLERS]
     # At the end it is no article: "vitamin A" is not "vitamin".
     return [*kept, "a"] if kept and words[-1] == "a" else kept
@@ -76,6 +78,10 @@ def _counts(word: str) -> bool:
     if word in _TELLING:
         return True
     return word != _BACKTICK and not unicodedata.category(word).startswith(_SILENT)
+
+
+#: The ASCII characters that carry meaning, so that the signs of JSON are not looked up one by one.
+_COUNTING = frozenset(filter(_counts, map(chr, range(128))))
 
 
 def jaccard(a: str, b: str) -> float:

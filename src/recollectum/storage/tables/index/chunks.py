@@ -6,9 +6,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from recollectum.domain.hit import Chunk, SourceKind
+from recollectum.domain.message import Message
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.row_lists import values_of
 from recollectum.storage.tables.index import vectors
+from recollectum.storage.times import micros
 
 if TYPE_CHECKING:
     from recollectum.text.markdown import NoteChunk
@@ -20,11 +22,11 @@ _ADD = """
 # Copies what ranking needs of the turn, so that ranking does not read the turn; these values never change.
 _ADD_TURN = """
     INSERT INTO chunks (source, source_number, start, stop, created_at, trust, role, speaker)
-    SELECT 'sessions', :source_number, :start, :stop, messages.created_at,
-           CASE WHEN sessions.imported = 1 AND messages.trust <> 'unknown' THEN 'imported' ELSE messages.trust END,
-           messages.role, messages.speaker
-      FROM (SELECT 1) AS one LEFT JOIN messages ON messages.number = :source_number
-      LEFT JOIN sessions ON sessions.id = messages.session_id
+    VALUES ('sessions', :source_number, :start, :stop, :created_at,
+            CASE WHEN CAST(:trust AS TEXT) <> 'unknown'
+                      AND EXISTS (SELECT 1 FROM sessions WHERE id = :session_id AND imported = 1)
+                 THEN 'imported' ELSE CAST(:trust AS TEXT) END,
+            :role, :speaker)
     RETURNING number
 """
 _ADD_NOTE = """
@@ -32,7 +34,7 @@ _ADD_NOTE = """
     VALUES ('notes', :number, :start, :stop, :first_line, :last_line, :headings)
     RETURNING number
 """
-# Many rows of one kind in one statement, in the order of the list; the joins are those of the statements above.
+# Many rows of one kind in one statement, in the order of the list; what ranking needs is joined.
 _ADD_MANY = """
     INSERT INTO chunks (source, source_number, start, stop)
     SELECT 'memories', one.first, one.second, one.third FROM triples(:pieces) AS one ORDER BY one.key
@@ -95,9 +97,22 @@ _STRAY = """
 def add(tx: Tx, source: SourceKind, number: int, pieces: Iterable[tuple[Chunk, str]]) -> None:
     """Index each chunk of one row under its terms."""
     for chunk, terms in pieces:
-        params: Params = {"source_number": number, "start": chunk.start, "stop": chunk.end}
-        turn = source is SourceKind.SESSIONS
-        added = tx.rows(_ADD_TURN, params) if turn else tx.rows(_ADD, {**params, "source": source.value})
+        params = {"source": source.value, "source_number": number, "start": chunk.start, "stop": chunk.end}
+        tx.text.add([(tx.rows(_ADD, params)[0][0], terms)])
+
+
+def add_turn(tx: Tx, number: int, message: Message, pieces: Iterable[tuple[Chunk, str]]) -> None:
+    """Index each chunk of a message under its terms, with what ranking needs of it."""
+    turn: Params = {
+        "source_number": number,
+        "created_at": micros(message.created_at),
+        "trust": message.trust.value,
+        "session_id": message.session_id,
+        "role": message.role.value,
+        "speaker": message.speaker,
+    }
+    for chunk, terms in pieces:
+        added = tx.rows(_ADD_TURN, {**turn, "start": chunk.start, "stop": chunk.end})
         tx.text.add([(added[0][0], terms)])
 
 

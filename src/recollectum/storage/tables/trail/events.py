@@ -63,7 +63,17 @@ def add_of_memories(
     actor: str,
 ) -> None:
     """Write one event for each of the memories, in their order."""
-    tx.add_rows(_ADD, [_to_row(type, "memory", one.id, at, actor, one.state, payload(one)) for one in memories])
+    same = _to_row(type, "memory", "", at, actor, None, None)
+    rows: list[Params] = []
+    told: dict[str, Json] | None = None
+    text: str | None = None
+    for one in memories:
+        # Most have the same payload, such as the first version.
+        if told is None or payload(one) != told:
+            told = payload(one)
+            text = _encoded(told)
+        rows.append({**same, "subject_id": one.id, "state": one.state.value, "payload": text})
+    tx.add_rows(_ADD, rows)
 
 
 def _to_row(
@@ -82,8 +92,12 @@ def _to_row(
         "subject_id": subject_id,
         "actor": actor,
         "state": state.value if state else None,
-        "payload": _ENCODER.encode(payload) if payload else None,
+        "payload": _encoded(payload),
     }
+
+
+def _encoded(payload: dict[str, Json] | None) -> str | None:
+    return _ENCODER.encode(payload) if payload else None
 
 
 def page(tx: Tx, *, before: int | None, type: EventType | None, limit: int) -> list[Event]:

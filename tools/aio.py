@@ -23,6 +23,7 @@ from recollectum.vault.consolidation.service import Consolidation
 from recollectum.vault.contacts.service import Contacts
 from recollectum.vault.context.profile import Profiles
 from recollectum.vault.events import Events
+from recollectum.vault.extensions.service import Extensions
 from recollectum.vault.imports.service import Imports
 from recollectum.vault.index import Index
 from recollectum.vault.intake.served import Served
@@ -52,6 +53,7 @@ FOLDER = Path(__file__).parents[1] / "src" / "recollectum" / "aio"
 #: The files of the package: the topic of each, and its classes.
 FILES: dict[str, tuple[str, tuple[type, ...]]] = {
     "home": ("the home: people, keys and receipts", (Recollectum, People, Keys, Receipts)),
+    "extensions": ("what others wrote for agents", (Extensions,)),
     "vault": ("a vault: memories, learnings and contacts", (Vault, Memories, Learnings, Contacts)),
     "projects": ("the projects of a vault", (Projects,)),
     "sessions": ("the conversations of a vault", (Sessions, Chat, Checkpoints, StoredEchoes, Summaries)),
@@ -206,7 +208,7 @@ def write(folder: Path) -> None:
 
 def _front() -> str:
     lines = [f'"""The same calls, awaited: one thread hop per operation, the same names and signatures.\n\n{_MADE}']
-    lines += ["", *(f"{name:<10}{about}" for name, (about, _) in FILES.items()), '"""']
+    lines += ["", *(f"{name:<12}{about}" for name, (about, _) in FILES.items()), '"""']
     for kind, file in _FILE_OF.items():
         lines.append(f"from recollectum.aio.{file} import Async{kind.__name__}")
     return "\n".join([*lines, f"__all__ = {sorted(f'Async{kind.__name__}' for kind in _FILE_OF)!r}", ""])

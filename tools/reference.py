@@ -1,5 +1,6 @@
 """Writes the generated reference pages: `python -m tools.reference docs/reference`."""
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -12,6 +13,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from recollectum.domain.access.caller import ApiKey, Grant
 from recollectum.domain.access.person import Person, Tenant
 from recollectum.domain.event import Event
+from recollectum.domain.files.extension import Extension, ExtensionFile
 from recollectum.domain.files.note import NoteFolder, SyncReport
 from recollectum.domain.hit import Hit, Reasons, Source
 from recollectum.domain.memory import Memory, Version
@@ -19,6 +21,7 @@ from recollectum.domain.message import Message, TokenCount, ToolCall
 from recollectum.domain.session import Session
 from recollectum.doors.cli.commands.people.status import ProjectStatus, VaultStatus
 from recollectum.doors.cli.main import PROGRAM, program
+from recollectum.home.extensions.manifest import json_schema
 from recollectum.home.keys.holders import KeyHolder
 from recollectum.settings.render import reference_page
 from recollectum.vault.index import GenerationStatus, IndexStatus
@@ -45,13 +48,20 @@ _SHAPES = (
         KeyHolder,
         VaultStatus,
         ProjectStatus,
+        Extension,
+        ExtensionFile,
     ),
 )
 
 
 def pages() -> dict[str, str]:
     """Return every page by its file name."""
-    return {"cli.md": cli_page(), "settings.md": settings_page(), "python.md": python_page(_MADE)}
+    return {
+        "cli.md": cli_page(),
+        "settings.md": settings_page(),
+        "python.md": python_page(_MADE),
+        "extension-manifest.schema.json": json.dumps(json_schema(), indent=2) + "\n",
+    }
 
 
 def commands() -> Iterator[tuple[str, Command]]:

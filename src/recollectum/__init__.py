@@ -29,6 +29,15 @@ if TYPE_CHECKING:
         StorageError,
     )
     from recollectum.domain.event import Event, EventTypeName
+    from recollectum.domain.files.extension import (
+        Extension,
+        ExtensionFile,
+        ExtensionPreview,
+        ExtensionSetting,
+        ExtensionState,
+        McpServerEntry,
+        MergedExtensions,
+    )
     from recollectum.domain.files.note import Note, NoteFolder, SyncReport
     from recollectum.domain.files.project import ListedProject, Project
     from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
@@ -71,6 +80,7 @@ if TYPE_CHECKING:
     from recollectum.vault.contacts.service import Contacts
     from recollectum.vault.context.profile import Profiles
     from recollectum.vault.events import Events
+    from recollectum.vault.extensions.service import Extensions
     from recollectum.vault.files.foreign_sources import DamagedPart
     from recollectum.vault.idempotency import Idempotency
     from recollectum.vault.imports.service import ForeignImport, ImportContent, ImportPreview, ImportResult, Imports
@@ -139,6 +149,12 @@ __all__ = [
     "Event",
     "EventTypeName",
     "Events",
+    "Extension",
+    "ExtensionFile",
+    "ExtensionPreview",
+    "ExtensionSetting",
+    "ExtensionState",
+    "Extensions",
     "FileHosts",
     "Finding",
     "FollowedPath",
@@ -178,10 +194,12 @@ __all__ = [
     "LifecycleReport",
     "ListedProject",
     "LoadedSettings",
+    "McpServerEntry",
     "Memories",
     "Memory",
     "Merge",
     "MergePreview",
+    "MergedExtensions",
     "Message",
     "NewKey",
     "NewMessage",
@@ -272,6 +290,9 @@ _NAMES_OF = {
     "recollectum.domain.errors": "Conflict Damaged Denied DiskFull InvalidInput KeyProblem NotFound RecollectumError "
     "StepRefused StorageError",
     "recollectum.domain.event": "Event EventTypeName",
+    "recollectum.domain.files.extension": (
+        "Extension ExtensionFile ExtensionPreview ExtensionSetting ExtensionState McpServerEntry MergedExtensions"
+    ),
     "recollectum.domain.files.note": "Note NoteFolder SyncReport",
     "recollectum.domain.files.project": "ListedProject Project",
     "recollectum.domain.files.transcript": "FollowedPath TranscriptReport",
@@ -314,6 +335,7 @@ _NAMES_OF = {
     "recollectum.vault.contacts.service": "Contacts",
     "recollectum.vault.context.profile": "Profiles",
     "recollectum.vault.events": "Events",
+    "recollectum.vault.extensions.service": "Extensions",
     "recollectum.vault.files.foreign_sources": "DamagedPart",
     "recollectum.vault.idempotency": "Idempotency",
     "recollectum.vault.imports.service": "ForeignImport ImportContent ImportPreview ImportResult Imports",

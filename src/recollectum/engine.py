@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from recollectum.storage.keystore import KeyStore
     from recollectum.upkeep.home_admin import HomeAdmin
     from recollectum.vault.access.people import People
+    from recollectum.vault.extensions.service import Extensions
     from recollectum.vault.idempotency import Idempotency
     from recollectum.vault.purge.receipts import Receipts
     from recollectum.vault.purge.service import Purge
@@ -158,6 +159,13 @@ class Recollectum:
     def keys(self) -> Keys:
         """API keys and grants."""
         return Keys(self._runtime.catalog, self._home_gate(), self._runtime.latest, self._runtime.ids)
+
+    @property
+    def extensions(self) -> "Extensions":
+        """What others wrote for agents: installed extensions, and what they bring."""
+        from recollectum.vault.extensions.service import Extensions  # noqa: PLC0415 - few programs use them
+
+        return Extensions(self._runtime.home, self._runtime.loaded.project, self._home_gate(), self._runtime.clock)
 
     def _home_gate(self) -> Gate:
         return self._runtime.gate(self.caller, None, self._now, self._clients)

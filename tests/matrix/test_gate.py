@@ -19,6 +19,7 @@ from recollectum.vault.consolidation.service import Consolidation
 from recollectum.vault.contacts.service import Contacts
 from recollectum.vault.context.profile import Profiles
 from recollectum.vault.events import Events
+from recollectum.vault.extensions.service import Extensions
 from recollectum.vault.gate import Gate, declared_operation, operation
 from recollectum.vault.imports.service import Imports
 from recollectum.vault.index import Index
@@ -82,7 +83,7 @@ OF_A_VAULT = {
     Quarantines,
     Served,
 }
-OF_THE_HOME = {People, Keys, Receipts}
+OF_THE_HOME = {People, Keys, Receipts, Extensions}
 #: What an open home offers to anybody, and what it keeps for its operator.
 FOR_ANYBODY = {
     "embedder",
@@ -100,6 +101,7 @@ FOR_ANYBODY = {
     # Their operations have a gate.
     "people",
     "keys",
+    "extensions",
     # It opens another home.
     "temporary",
 }
@@ -195,6 +197,7 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         dave.people,
         dave.keys,
         dave.receipts,
+        dave.extensions,
     )
     return {type(part): part for part in parts}
 
@@ -228,7 +231,9 @@ def test_everything_of_the_home_needs_its_operator() -> None:
         assert found.permission == "admin", name
         # Keys of its own owners are all that a key with admin manages; which they are, the keys' own tests say.
         of_keys = kind is Keys and name in ("add", "rotate", "list", "revoke")
-        assert found.scope == ("user" if of_keys else "global"), name
+        # What agents are handed is for a key with admin too.
+        of_extensions = kind is Extensions and name in ("list", "get", "merged")
+        assert found.scope == ("user" if of_keys or of_extensions else "global"), name
 
 
 def test_every_method_of_an_open_home_is_accounted_for() -> None:

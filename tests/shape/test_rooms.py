@@ -42,6 +42,7 @@ APART: dict[str, str] = {
     "src/recollectum/transfer/claude_code.py": "one file for each foreign format",
     "src/recollectum/transfer/codex.py": "one file for each foreign format",
     "src/recollectum/transfer/gemini_asides.py": "what no person said, where the reader of records keeps every word",
+    "src/recollectum/vault/extensions/abilities.py": "what files mean for a person, where the service changes them",
     "src/recollectum/vault/memories/tool_use.py": "writes a message, where its neighbour writes memories",
 }
 #: Class names that exist twice, and why.

@@ -21,6 +21,7 @@ from recollectum.aio.admin import (
     AsyncServed,
     AsyncVaultAdmin,
 )
+from recollectum.aio.extensions import AsyncExtensions
 from recollectum.aio.files import AsyncFileHosts, AsyncGlobalNotesFile, AsyncImports, AsyncNotes, AsyncTranscripts
 from recollectum.aio.home import AsyncKeys, AsyncPeople, AsyncReceipts, AsyncRecollectum
 from recollectum.aio.privacy import AsyncPurge, AsyncQuarantines, AsyncTrash, AsyncUndo, AsyncVaultPrivacy
@@ -34,6 +35,7 @@ __all__ = [
     "AsyncConsolidation",
     "AsyncContacts",
     "AsyncEvents",
+    "AsyncExtensions",
     "AsyncFileHosts",
     "AsyncGlobalNotesFile",
     "AsyncImports",

@@ -9,6 +9,7 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from recollectum.aio.extensions import AsyncExtensions
 from recollectum.aio.sessions import AsyncChat
 from recollectum.aio.vault import AsyncVault
 from recollectum.domain.access.person import DEFAULT_TENANT
@@ -126,6 +127,11 @@ class AsyncRecollectum:
     def keys(self) -> AsyncKeys:
         """API keys and grants."""
         return AsyncKeys(lambda: self._service().keys)
+
+    @property
+    def extensions(self) -> AsyncExtensions:
+        """What others wrote for agents: installed extensions, and what they bring."""
+        return AsyncExtensions(lambda: self._service().extensions)
 
     async def login(self, api_key: str, *, cache: bool = False) -> AsyncRecollectum:
         """Return the home as the person sees it to whom a key belongs.

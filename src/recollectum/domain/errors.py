@@ -2,7 +2,8 @@
 
 RecollectumError
 ├── InvalidInput            a value that was given cannot be used
-│   └── SettingsError       a settings file or variable cannot be used
+│   ├── SettingsError       a settings file or variable cannot be used
+│   └── ManifestError       an extension cannot be used; a line for each problem
 ├── NotFound                there is no such thing, or not for this caller
 ├── Denied                  the caller may see the thing but not do this to it
 │   └── KeysRefused         no API key is accepted until the operator has settled an older catalog
@@ -46,6 +47,10 @@ class InvalidInput(RecollectumError):
 
 class SettingsError(InvalidInput):
     """A settings file or variable cannot be used."""
+
+
+class ManifestError(InvalidInput):
+    """An extension cannot be used; a line for each problem."""
 
 
 class NotFound(RecollectumError):

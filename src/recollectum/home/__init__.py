@@ -10,6 +10,8 @@ log_rotation         the private log file; loaded with the first line
 project              the project folder and its overrides
 trusted_projects     the projects that the person trusts
 policies             loads policy files
+extensions           what others wrote for agents, and what of it has an effect
+compressed           decompresses Zstandard
 database_mark        whether the vaults are in a database
 host                 the id and name of this home among those that use one database
 move_mark            a move between engines: its lock, and its decision

@@ -86,6 +86,11 @@ class Home:
         return self.root / "move.mark"
 
     @property
+    def mcp_file(self) -> Path:
+        """The person's own MCP servers, which come before those of extensions."""
+        return self.root / "mcp.json"
+
+    @property
     def reserve_file(self) -> Path:
         """Reserved disk space, so that deletion still works on a full disk."""
         return self.root / "reserve"
@@ -147,6 +152,7 @@ _NAMES = {
     *(
         "settings.toml",
         "settings.json",
+        "mcp.json",
         "credentials.json",
         "spending.json",
         "reserve",

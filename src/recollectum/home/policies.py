@@ -1,4 +1,4 @@
-"""Loads the policy files of all tiers: shipped, project, person and operator."""
+"""Loads the policy files of all tiers: shipped, extensions, project, person and operator."""
 
 import stat
 from collections.abc import Callable, Iterable
@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.home.extensions.manifest import split_tool
+from recollectum.home.extensions.merged import Restrictions, restrictions
 from recollectum.home.paths import Home
 from recollectum.home.project import ProjectFolder
 from recollectum.policy.rules.matching import Ruleset, build_ruleset
-from recollectum.policy.rules.model import Place, Problem, RuleFile, Tier
+from recollectum.policy.rules.model import Place, Problem, Rule, RuleFile, RuleScope, Tier, Verdict
 from recollectum.policy.rules.policy_file import parse_rules
 
 FOLDER = "policies"
@@ -24,6 +26,8 @@ _LONGEST_PATTERN = 2000
 def load_policies(home: Home, project: ProjectFolder | None, system: Path | None) -> Ruleset:
     """Return the rules in force; an invalid file is reported as a problem, and the other files apply."""
     files = [*shipped_policies()]
+    for one in restrictions(home, project):
+        files += _extension_files(one)
     if project is not None:
         files += _project_files(project)
     files += _folder(home.folder(FOLDER), Tier.USER)
@@ -104,6 +108,21 @@ def _folder(folder: Path, tier: Tier) -> list[RuleFile]:
         return [read_policy(path, tier) for path in _files_of(folder)]
     except OSError as error:
         return [_unreadable(folder, tier, f"it cannot be listed ({error.strerror}); correct its owner or mode")]
+
+
+def _extension_files(one: Restrictions) -> list[RuleFile]:
+    """Return the rules of an extension; one that cannot be read may have denied something."""
+    if one.problem:
+        return [_unreadable(one.manifest, Tier.EXTENSION, one.problem)]
+    place = Place(str(one.manifest), 1, Tier.EXTENSION)
+    denied = [_denied(place, *found) for tool in one.exclude_tools if (found := split_tool(tool))]
+    files = [parse_policy(data, str(path), Tier.EXTENSION) for path, data in one.policies]
+    return [RuleFile(rules=tuple(denied)), *files]
+
+
+def _denied(place: Place, tool: str, prefix: str) -> Rule:
+    reach = RuleScope(tools=(tool,), prefixes=(tuple(prefix.split()),) if prefix.split() else ())
+    return Rule(place=place, reach=reach, verdict=Verdict.DENY, why="the extension excludes this tool")
 
 
 def _project_files(project: ProjectFolder) -> list[RuleFile]:

@@ -46,6 +46,8 @@ class Action(StrEnum):
     PERSON_WRITE = "person.write"
     KEY_READ = "key.read"
     KEY_WRITE = "key.write"
+    EXTENSION_READ = "extension.read"
+    EXTENSION_WRITE = "extension.write"
 
     @property
     def noun(self) -> str:
@@ -61,7 +63,15 @@ class Action(StrEnum):
 
 
 _FOR_ADMINS = frozenset(
-    {Action.FILE_FOLLOW, Action.PERSON_READ, Action.PERSON_WRITE, Action.KEY_READ, Action.KEY_WRITE}
+    {
+        Action.FILE_FOLLOW,
+        Action.PERSON_READ,
+        Action.PERSON_WRITE,
+        Action.KEY_READ,
+        Action.KEY_WRITE,
+        Action.EXTENSION_READ,
+        Action.EXTENSION_WRITE,
+    }
 )
 
 

@@ -51,12 +51,17 @@ class SettingsScope(StrEnum):
     """The scopes of settings; a later one wins over an earlier one."""
 
     BUILT_IN = "built-in"
+    EXTENSION = "extension"
     SYSTEM_DEFAULTS = "system defaults"
     USER = "user"
     WORKSPACE = "workspace"
     SYSTEM = "system"
     ENVIRONMENT = "environment"
     OVERRIDE = "override"
+
+
+#: Files that anybody may have written, which may set only what is harmless.
+_OF_OTHERS = {SettingsScope.WORKSPACE: "a project", SettingsScope.EXTENSION: "an extension"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +123,9 @@ def check_tree(
         setting = all_settings().get(key) if not any("." in part for part in path) else None
         if setting is None:
             layer.complain(_unknown(key))
-        elif origin.scope is SettingsScope.WORKSPACE and not setting.spec.project:
-            layer.complain(f"{name} may not be set by a project; set it in your own settings instead")
+        elif origin.scope in _OF_OTHERS and not setting.spec.project:
+            whose = _OF_OTHERS[origin.scope]
+            layer.complain(f"{name} may not be set by {whose}; set it in your own settings instead")
         elif isinstance(raw, str) and "$" in raw:
             _take_reference(layer, setting, raw, name, environ)
         else:
@@ -128,8 +134,8 @@ def check_tree(
 
 
 def _take_reference(layer: Layer, setting: Setting, raw: str, name: str, environ: Mapping[str, str] | None) -> None:
-    if layer.origin.scope is SettingsScope.WORKSPACE:
-        layer.complain(f"{name} refers to the environment, which a project may not; write the value itself")
+    if whose := _OF_OTHERS.get(layer.origin.scope):
+        layer.complain(f"{name} refers to the environment, which {whose} may not; write the value itself")
         return
     resolved = resolve_references(raw, environ)
     for problem in resolved.problems:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from recollectum.domain.errors import InvalidInput, SettingsError
 from recollectum.domain.records import dataclass
+from recollectum.home.extensions.register import register_file
 from recollectum.home.paths import Home
 from recollectum.home.project import ProjectFolder, find_project
 from recollectum.home.trusted_projects import is_trusted
@@ -20,7 +21,7 @@ from recollectum.settings.check import (
     check_tree,
 )
 from recollectum.settings.model import Settings
-from recollectum.settings.read import read_toml
+from recollectum.settings.read import parse_toml, read_toml
 from recollectum.settings.registry import all_settings
 from recollectum.settings.spec import Value
 
@@ -74,6 +75,7 @@ def load(
     project = found if found and is_trusted(home, found) else None
     folder = _system_folder(environ, system, problems)
     layers = [
+        *_extension_layers(home, project),
         _file_layer(SettingsScope.SYSTEM_DEFAULTS, folder / "defaults.toml", environ, problems),
         _user_layer(home, environ, problems),
         _project_layer(project, environ, problems),
@@ -121,6 +123,27 @@ def _file_layer(scope: SettingsScope, path: Path, environ: Mapping[str, str], pr
         problems.append(str(error))
         return None
     return None if tree is None else check_tree(tree, SettingOrigin(scope, str(path)), environ)
+
+
+def _extension_layers(home: Home, project: ProjectFolder | None) -> list[Layer]:
+    """Return the settings of enabled extensions; one with a problem has no effect, and is listed with its extension."""
+    if not register_file(home).exists():
+        return []
+    from recollectum.home.extensions.merged import extension_settings  # noqa: PLC0415 - most homes have no extension
+
+    layers = (check_extension_settings(data, str(path)) for path, data in extension_settings(home, project))
+    return [layer for layer in layers if not layer.problems]
+
+
+def check_extension_settings(data: bytes, file: str) -> Layer:
+    """Return the settings in some bytes of an extension, with their problems."""
+    origin = SettingOrigin(SettingsScope.EXTENSION, file)
+    try:
+        return check_tree(parse_toml(data.decode("utf-8-sig"), Path(file)), origin, None)
+    except UnicodeDecodeError:
+        return Layer(origin, problems=[f"{file} is not UTF-8; save the file in that encoding"])
+    except SettingsError as error:
+        return Layer(origin, problems=[str(error)])
 
 
 def _project_layer(project: ProjectFolder | None, environ: Mapping[str, str], problems: list[str]) -> Layer | None:

@@ -3,7 +3,6 @@
 forms              forms of other programs, for imports
 imports            recognises and reads what can be imported
 readers            hands out the readers
-compressed         decompresses Zstandard
 sessions           exports and imports sessions of a vault
 transcript_reader  reads new lines of a growing transcript
 jsonl              our transcript format

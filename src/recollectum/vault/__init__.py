@@ -33,4 +33,5 @@ review         the inbox of proposals
 projects       the folders that memories and conversations belong to
 contacts       resolves who is meant and how to reach them
 purge          erases for good, with receipts
+extensions     what others wrote for agents
 """

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 _FOLDER = "policies"
+_EXTENSIONS = "extensions"
+_REGISTER = "installed.json"
 #: The minimum time between two checks of the files, in seconds.
 _RELOAD_SECONDS = 1.0
 
@@ -60,7 +62,7 @@ class PolicyGate:
         return self._state[1]
 
     def _look(self, now: float) -> None:
-        marks = fingerprint_files(self._folders)
+        marks = fingerprint_files(self._folders) + fingerprint_extensions(self._home.folder(_EXTENSIONS))
         if marks != self._state[0]:
             self._state = (marks, self._load() if marks else None)
         self._looked = now
@@ -86,6 +88,25 @@ _CLOSED = (-1, -1, -1)
 def fingerprint_files(folders: Iterable[Path]) -> Fingerprints:
     """Return the fingerprint of every policy file in the folders; empty when there is none."""
     return tuple(mark for folder in folders for mark in _fingerprint_folder(folder))
+
+
+def fingerprint_extensions(folder: Path) -> Fingerprints:
+    """Return the fingerprint of the register of extensions, and of what each says about rules; empty when none is."""
+    try:
+        with os.scandir(folder) as entries:
+            found = list(entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError:
+        return ((str(folder), *_CLOSED),)
+    if _REGISTER not in {one.name for one in found}:
+        # Nobody has agreed to any of them.
+        return ()
+    marks = [_fingerprint_entry(one) for one in found]
+    for one in found:
+        if one.is_dir(follow_symlinks=False) and not one.name.startswith("."):
+            marks += _fingerprint_folder(Path(one.path, _FOLDER))
+    return tuple(sorted(marks))
 
 
 def _fingerprint_folder(folder: Path) -> list[tuple[str, int, int, int]]:

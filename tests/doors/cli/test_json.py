@@ -15,6 +15,7 @@ from tests.doors.cli.calls import call, ok
 from tests.doors.cli.generations import add_previous_generation
 from tests.doors.cli.test_nonsense import leaves
 from tests.doors.server.daemons import daemon
+from tests.home.extensions.samples import files, write_folder
 
 pytestmark = pytest.mark.process
 
@@ -80,6 +81,7 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     yield from file_lines(tmp_path)
     yield from index_lines(tmp_path)
     yield from people_lines()
+    yield from extension_lines(tmp_path)
     yield from undo_lines()
     yield from project_lines(tmp_path)
     yield from purge_lines()
@@ -156,6 +158,19 @@ def file_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         *(("import", [str(tmp_path / "tokens.json")]), ("delete", ["mail", "--yes"])),
     ):
         yield f"credentials {verb}", ["credentials", verb, *words, "--json"]
+
+
+def extension_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Commands about what others wrote."""
+    # Without rules: those of a whole sample would deny other lines.
+    weather = {name: text for name, text in files().items() if not name.startswith("policies/")}
+    source = str(write_folder(tmp_path / "weather", weather))
+    for verb, words in (
+        *(("install", [source, "--yes"]), ("list", []), ("show", ["weather"]), ("mcp", []), ("files", [])),
+        *(("disable", ["weather"]), ("enable", ["weather"]), ("update", ["weather", "--yes"])),
+        *(("trust", ["weather", "--yes"]), ("uninstall", ["weather", "--yes"])),
+    ):
+        yield f"extensions {verb}", ["extensions", verb, *words, "--json"]
 
 
 def people_lines() -> Iterator[tuple[str, list[str]]]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollectum.domain.errors import InvalidInput
-from recollectum.transfer.compressed import MAGIC, decompressed, open_compressed
+from recollectum.home.compressed import MAGIC, decompressed, open_compressed
 from recollectum.transfer.forms import json_files
 from recollectum.transfer.forms.json_files import list_elements, read_object
 from recollectum.vault.files.foreign_sources import DamagedPart

@@ -1,6 +1,7 @@
-"""The files and folders of a person that a vault knows.
+"""The files and folders of a person that a vault knows, and those that others wrote for agents.
 
 project     a folder that memories and conversations belong to
+extension   a folder with a manifest that others wrote
 note        a Markdown file
 transcript  a conversation file of another program
 """

@@ -40,6 +40,7 @@ from recollectum.doors.cli.commands.operate import (
 from recollectum.doors.cli.commands.people import (
     credentials,
     encryption,
+    extensions,
     grants,
     init,
     keys,
@@ -105,6 +106,7 @@ def _build() -> typer.Typer:
         credentials,
         encryption,
         policy,
+        extensions,
         daemon,
         bench,
     ):

@@ -1,6 +1,6 @@
 """A policy rule: its scope and its verdict; a check that may overrule it; and the file of both.
 
-tier      admin > user > project > default; a rule of a higher tier always comes before one of a lower
+tier      admin > user > project > extension > default; a rule of a higher tier always comes before one of a lower
 priority  0 to 999 within a tier; between equals, deny comes before ask_user, and ask_user before allow
 """
 
@@ -28,10 +28,11 @@ class Tier(IntEnum):
     """The origin of a rule; a greater tier comes before a smaller one."""
 
     DEFAULT = 1
-    #: Anybody may have written the files of a project, so its rules can only forbid and ask.
-    PROJECT = 2
-    USER = 3
-    ADMIN = 4
+    #: Anybody may have written an extension or the files of a project, so their rules can only forbid and ask.
+    EXTENSION = 2
+    PROJECT = 3
+    USER = 4
+    ADMIN = 5
 
     def __str__(self) -> str:
         return self.name.lower()

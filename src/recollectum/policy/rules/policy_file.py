@@ -7,7 +7,9 @@ from typing import cast
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.records import dataclass
+from recollectum.policy.actions import Action
 from recollectum.policy.rules.checkers import CHECKERS
+from recollectum.policy.rules.matching import matches_any_name
 from recollectum.policy.rules.model import Check, Place, Problem, Rule, RuleFile, RuleScope, Tier, Verdict
 from recollectum.policy.rules.shell_commands import UnclearCommand, parse_command
 from recollectum.policy.rules.unknown_actions import nearest_action
@@ -67,6 +69,9 @@ _ALIASES = {"toolName": "tool", "commandPrefix": "command_prefix", "argsPattern"
 _REACH = frozenset(("tool", "server", "modes", "clients", "command_prefix", "args_pattern"))
 _OF_RULE = _REACH | {"decision", "priority", "why"}
 _OF_CHECK = _REACH | {"checker", "decision", "priority", "roots", "arguments", "names", "limit"}
+
+
+_OF_EXTENSIONS = (Action.EXTENSION_READ, Action.EXTENSION_WRITE)
 
 
 class _Wrong(ValueError):
@@ -168,14 +173,15 @@ def _meant(table: Table) -> tuple[str, ...]:
 def _rule(raw: object, place: Place, compiled: Compile) -> Rule:
     table = _known(raw, _OF_RULE, "a rule")
     verdict = _verdict(table.get("decision"))
-    if place.tier is Tier.PROJECT and verdict is Verdict.ALLOW:
-        raise _Wrong("a project may not allow anything; write the rule into your own policy")
+    if place.tier in (Tier.PROJECT, Tier.EXTENSION) and verdict is Verdict.ALLOW:
+        whose = "a project" if place.tier is Tier.PROJECT else "an extension"
+        raise _Wrong(f"{whose} may not allow anything; write the rule into your own policy")
     why = table.get("why", "")
     if not isinstance(why, str):
         raise _Wrong("why must be a text")
     return Rule(
         place=place,
-        reach=_reach(table, compiled),
+        reach=_reach_of(place, table, compiled),
         verdict=verdict,
         priority=_priority(table),
         why=" ".join(why.split()),
@@ -199,7 +205,7 @@ def _check(raw: object, place: Place, compiled: Compile) -> Check:
     options = {name: _texts(table, name) for name in ("roots", "arguments", "names") if name in table}
     if limit is not None:
         options["limit"] = (str(limit),)
-    reach = _reach(table, compiled)
+    reach = _reach_of(place, table, compiled)
     return Check(
         place=place,
         reach=reach,
@@ -208,6 +214,15 @@ def _check(raw: object, place: Place, compiled: Compile) -> Check:
         verdict=verdict,
         options=tuple(options.items()),
     )
+
+
+def _reach_of(place: Place, table: Mapping[str, object], compiled: Compile) -> RuleScope:
+    """Return the scope of a rule; an extension has none over extensions, or it could prevent its own removal."""
+    reach = _reach(table, compiled)
+    is_wide = not reach.servers and any(matches_any_name(name, reach.tools) for name in _OF_EXTENSIONS)
+    if place.tier is Tier.EXTENSION and is_wide:
+        raise _Wrong("an extension may not have a rule about extensions, or about every tool; name the tools it needs")
+    return reach
 
 
 def _known(raw: object, names: frozenset[str], what: str) -> dict[str, object]:

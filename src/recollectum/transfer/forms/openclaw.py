@@ -5,9 +5,9 @@ from datetime import datetime
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json, Message, Role, ToolCall
+from recollectum.home.compressed import decompressed
 from recollectum.storage.foreign.database import ForeignDatabase, Value
 from recollectum.transfer.agent_lines import AgentLine, count_attachments, imported_message
-from recollectum.transfer.compressed import decompressed
 from recollectum.transfer.foreign_json import Fields, as_object, parse
 from recollectum.transfer.forms.building import (
     Talk,

@@ -10,8 +10,8 @@ from typing import BinaryIO, TypeAlias, cast
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.records import dataclass
+from recollectum.home.compressed import MAGIC, open_compressed
 from recollectum.storage.foreign.database import ForeignDatabase
-from recollectum.transfer.compressed import MAGIC, open_compressed
 from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, OmittedPart, Progress
 from recollectum.vault.files.text_files import UnreadableFile
 from recollectum.vault.files.transcript_files import open_regular_file

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from recollectum.domain.errors import RecollectumError, SettingsError
+from recollectum.domain.errors import ManifestError, RecollectumError, SettingsError
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.home.paths import Home, home_root
 
@@ -121,9 +121,9 @@ def _explain(error: Exception) -> tuple[str, int, str]:
             return "Usage", MISUSED, one_line(str(error))
         case typer.TyperException():
             return "Usage", MISUSED, _usage_sentence(error)
-        case SettingsError():
-            # The one error with several sentences, one per line: every problem of every settings file.
-            return "SettingsError", FAILED, str(error)
+        case SettingsError() | ManifestError():
+            # The errors with several sentences, one per line: every problem of every settings file or extension.
+            return type(error).__name__, FAILED, str(error)
         case OSError():
             return "OSError", FAILED, one_line(_system_sentence(error))
         case UnexpectedError():

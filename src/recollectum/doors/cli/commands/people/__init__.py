@@ -10,5 +10,6 @@ credentials  secrets for other services
 encryption   who holds the key of the home
 rekey        new keys for vaults, and a new master key
 policy       checks and explains rules
+extensions   what others wrote for agents
 settings     shows and changes settings
 """

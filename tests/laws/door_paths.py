@@ -54,6 +54,8 @@ ROUTES: dict[str, Actions] = {
     "GET /v1/receipts/{receipt_id}": (A.RECEIPT_READ,),
     "GET /v1/receipts/{receipt_id}/verification": (A.RECEIPT_READ,),
     "DELETE /memory/user/purge": _PURGE,
+    "GET /v1/extensions": (A.EXTENSION_READ,),
+    "GET /v1/extensions/mcp": (A.EXTENSION_READ,),
     "GET /v1/keys": (A.KEY_READ,),
     "POST /v1/keys": (A.KEY_WRITE,),
     "POST /v1/keys/{key_id}/rotations": (A.KEY_WRITE,),

@@ -151,6 +151,8 @@ def _own(things: Things) -> Iterator[Ask]:
 
 def _of_keys(things: Things) -> Iterator[Ask]:
     yield Ask(route="GET /v1/keys", permission="admin", own=True)
+    for path in ("/v1/extensions", "/v1/extensions/mcp"):
+        yield Ask(route=f"GET {path}", permission="admin", own=True)
     yield Ask(route="POST /v1/keys", body={"scopes": ["read"]}, permission="admin", own=True)
     yield Ask(route="POST /v1/keys/{key_id}/rotations", id=things.key, permission="admin", own=True)
     yield Ask(route="DELETE /v1/keys/{key_id}", id=things.key, permission="admin", own=True)

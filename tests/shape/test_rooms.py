@@ -34,6 +34,7 @@ APART: dict[str, str] = {
     "src/recollectum/doors/mcp/local_backend.py": "one of two back ends; the other speaks to the daemon",
     "src/recollectum/home/log_rotation.py": "logging.handlers takes 8 ms to import and is wanted by few programs",
     "src/recollectum/upkeep/bundle/pages.py": "Markdown for people, where the export writes rows for programs",
+    "src/recollectum/upkeep/doctor/extension_checks.py": "one file for each subject of the doctor",
     "src/recollectum/upkeep/doctor/model_checks.py": "one file for each subject of the doctor",
     "src/recollectum/models/http/loopback.py": "needs http.client, which only an open connection to a model does",
     "src/recollectum/text/secrets/long_words.py": "one search whose result several others use",

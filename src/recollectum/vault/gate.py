@@ -84,6 +84,11 @@ class Gate:
         """Return whether the policy rules allow a caller who passed the gate another action with that permission."""
         return self.ruling is None or self.ruling.allows(action, (self.caller.name, *self.clients), arguments)
 
+    def check_rules(self, action: Action) -> None:
+        """Raise where the policy rules deny the caller an action for which another caller's permission is used."""
+        if self.ruling is not None:
+            self.ruling.check(action, (self.caller.name, *self.clients), dict)
+
     def caller_now(self) -> Caller:
         """Return the caller with its current permissions."""
         return self.look_up() if self.look_up else self.caller

@@ -37,6 +37,7 @@ def pictures(place: Place) -> Iterator[tuple[str, str]]:
     lisbon = next(one for one in vault.sessions.list() if one.title and "Lisbon" in one.title)
     yield "context", f"/console/context?q=dinner+in+Lisbon&tokens=1200&session={lisbon.id}"
     yield "privacy", "/console/privacy"
+    yield "extensions", "/console/extensions"
     yield "health", "/console/health"
 
 

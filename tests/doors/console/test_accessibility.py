@@ -42,6 +42,7 @@ def _paths(place: Place) -> list[str]:
         "/console/timeline?by=week",
         "/console/context?q=lisbon&tokens=300",
         "/console/privacy",
+        "/console/extensions",
         "/console/health",
     ]
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -11,6 +12,7 @@ from recollectum.domain.proposal import Act, Finding
 from tests.doors.console.browsers import Watched, watched
 from tests.doors.console.samples import PERSON
 from tests.doors.console.servers import Place
+from tests.home.extensions.samples import files, write_folder
 
 pytestmark = [pytest.mark.loopback, pytest.mark.process, pytest.mark.browser]
 
@@ -24,6 +26,7 @@ PATHS = (
     "/console/timeline",
     "/console/context?q=lisbon",
     "/console/privacy",
+    "/console/extensions",
     "/console/health",
 )
 
@@ -213,6 +216,26 @@ def test_every_page_fits_a_phone_and_asks_nobody_else(chromium: Browser, filled:
         wide = seen.page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 375, (path, wide)
     seen.check()
+
+
+@pytest.mark.feature("C11")
+def test_extensions_are_shown_with_what_each_may_do(place: Place, page: Page, tmp_path: Path) -> None:
+    page.goto(f"{place.url}/console/extensions")
+    expect(page.get_by_text("There are none.")).to_be_visible()
+    hostile = files(
+        description="<img src=x onerror=alert(1)>", mcpServers={"w": {"command": "<script>alert(1)</script>"}}
+    )
+    source = write_folder(tmp_path / "weather", {name: hostile[name] for name in hostile if "policies" not in name})
+    made = place.home.extensions.install(source, place.home.extensions.preview(source).token)
+    write_folder(place.home.home.root / "extensions/copied", files(name="copied"))
+    page.reload()
+    expect(page.get_by_role("link", name="Extensions")).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("heading", name="weather 1.2.0")).to_be_visible()
+    expect(page.get_by_text("hands agents the MCP server 'w', which runs: <script>alert(1)</script>")).to_be_visible()
+    expect(page.get_by_text("Nobody has agreed to it, so it has no effect.")).to_be_visible()
+    (Path(made.folder) / "server.js").write_text("// evil", encoding="utf-8")
+    page.reload()
+    expect(page.get_by_text("A file is not what was agreed to, so it has no effect.")).to_be_visible()
 
 
 def test_a_theme_is_chosen_and_stays(chromium: Browser, filled: Place) -> None:

@@ -65,6 +65,7 @@ def _check_hostile(place: Place, ada: httpx2.Client, text: str) -> None:
         "/console/timeline",
         f"/console/context?q=alpha&tokens=2000&session={chat.id}",
         "/console/privacy",
+        "/console/extensions",
         "/console/health",
     ]
     for path in paths:

@@ -23,6 +23,7 @@ PAGES = (
     "/console/privacy",
     "/console/privacy/export",
     "/console/privacy/receipts/prg_x",
+    "/console/extensions",
     "/console/health",
 )
 ACTIONS = (

@@ -15,5 +15,6 @@ timeline_plot  the bars of the timeline
 context        what an agent would be given
 privacy        what is stored, export and erasure
 health         findings, index, background work
+home_pages     pages about the home: extensions
 templates/, static/  HTML templates and the three files that pages load
 """

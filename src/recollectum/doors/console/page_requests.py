@@ -47,6 +47,7 @@ PAGES = (
     ("timeline", "Timeline"),
     ("context", "Context"),
     ("privacy", "Privacy"),
+    ("extensions", "Extensions"),
     ("health", "Health"),
 )
 _MOST_FIELDS = 200

@@ -19,6 +19,7 @@ from recollectum.doors.console import (
     sign_in,
     timeline,
 )
+from recollectum.doors.console.home_pages import extensions
 from recollectum.doors.console.page_requests import new_router
 from recollectum.doors.console.sign_in_desk import SignInDesk
 from recollectum.doors.http.server_state import ServerState
@@ -31,7 +32,7 @@ def add_console(app: FastAPI, serving: ServerState, *, clock: Clock = system_clo
     """Add the pages of the console to the app: search at `/`, the others below `/console`."""
     app.state.serving = serving
     app.state.console_desk = SignInDesk(clock)
-    for page in (sign_in, search, memories, conversations, review, timeline, context, privacy, health):
+    for page in (sign_in, search, memories, conversations, review, timeline, context, privacy, extensions, health):
         app.include_router(page.router)
     files = new_router()
     files.get("/static/{name}")(_file)

@@ -15,5 +15,6 @@ events            /v1/events
 export            /v1/exports
 keys              /v1/keys
 mem0              the routes of mem0's client
+home_routes       /v1/extensions
 health            /healthz, /readyz, /metrics
 """

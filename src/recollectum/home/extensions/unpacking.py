@@ -105,12 +105,15 @@ def _of_folder(root: Path) -> Iterator[_Entry]:
         folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
         for name in (*folders, *sorted(files)):
             path = Path(parent, name)
-            mode = path.lstat().st_mode
+            seen = path.lstat()
+            mode = seen.st_mode
             inside = path.relative_to(root).as_posix()
             if stat.S_ISDIR(mode):
                 yield _Entry(inside, True, False, None)
             elif stat.S_ISREG(mode):
                 with open_regular(path) as file:
+                    if not os.path.samestat(seen, os.fstat(file.fileno())):
+                        raise _refused(inside, "was replaced while it was read")
                     yield _Entry(inside, False, bool(mode & stat.S_IXUSR), file)
             else:
                 raise _refused(inside, "is a link or a special file")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from recollectum.domain.access.owner import Owner
 from recollectum.policy.clock import ClockReading
 from recollectum.settings.model import Settings
-from recollectum.upkeep.doctor import home_checks, model_checks, place_checks, vault_checks
+from recollectum.upkeep.doctor import extension_checks, home_checks, model_checks, place_checks, vault_checks
 from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, fine
 from recollectum.upkeep.home_admin import HomeAdmin
 
@@ -36,6 +36,7 @@ def examine(
         *home_checks.backups(home, clock),
         *home_checks.erasures(admin.catalog),
         *model_checks.embedding_model(settings.embedding),
+        *extension_checks.extensions(home),
         *home_checks.other_hosts(admin),
         *vault_checks.catalog_age(admin, fix=fix),
         *vault_checks.orphans(admin, fix=fix),

@@ -1,0 +1,4 @@
+"""Routes about the home, and about nobody's vault.
+
+extensions  what others wrote for agents
+"""

@@ -22,7 +22,7 @@ from recollectum.home.extensions.manifest import GEMINI_NAME, MAX_BYTES, NAME, p
 from recollectum.home.extensions.register import FOLDER, Agreed, read_register, register_file
 from recollectum.home.files import read_regular
 from recollectum.home.paths import Home
-from recollectum.home.project import Project, overrides
+from recollectum.home.project import ProjectFolder, overrides
 
 _MANIFESTS = (NAME, GEMINI_NAME)
 
@@ -38,7 +38,7 @@ class Restrictions:
     problem: str = ""
 
 
-def restrictions(home: Home, project: Project | None) -> list[Restrictions]:
+def restrictions(home: Home, project: ProjectFolder | None) -> list[Restrictions]:
     """Return the rules of enabled extensions; what cannot be read may have denied something, and is reported."""
     try:
         agreed = read_register(home)
@@ -76,7 +76,7 @@ def agreed_bytes(folder: Path, one: Agreed, name: str) -> bytes:
     return data
 
 
-def extension_settings(home: Home, project: Project | None) -> list[tuple[Path, bytes]]:
+def extension_settings(home: Home, project: ProjectFolder | None) -> list[tuple[Path, bytes]]:
     """Return the settings file of each enabled extension that has one, as it was agreed to."""
     try:
         agreed = read_register(home)
@@ -95,7 +95,7 @@ def extension_settings(home: Home, project: Project | None) -> list[tuple[Path, 
     return found
 
 
-def merge_extensions(home: Home, project: Project | None) -> MergedExtensions:
+def merge_extensions(home: Home, project: ProjectFolder | None) -> MergedExtensions:
     """Return what agents get: the person's own first, then the extensions in the order of their names."""
     merging = _Merging(home, project)
     merging.take_own()
@@ -111,7 +111,7 @@ def merge_extensions(home: Home, project: Project | None) -> MergedExtensions:
 
 
 class _Merging:
-    def __init__(self, home: Home, project: Project | None) -> None:
+    def __init__(self, home: Home, project: ProjectFolder | None) -> None:
         self._home = home
         self._project = project
         self.servers: dict[str, McpServerEntry] = {}

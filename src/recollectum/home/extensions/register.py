@@ -12,7 +12,7 @@ from recollectum.domain.records import dataclass
 from recollectum.home.files import make_private_folder, read_regular, write_atomic
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
-from recollectum.home.project import Project
+from recollectum.home.project import ProjectFolder
 
 FOLDER = "extensions"
 FILE = "installed.json"
@@ -37,9 +37,9 @@ class Agreed:
     #: Where a project differs from `enabled`, by the key of the project.
     projects: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
-    def is_enabled(self, project: Project | None) -> bool:
+    def is_enabled(self, project: ProjectFolder | None) -> bool:
         """Return whether it is switched on in a project, or outside of any."""
-        return self.projects.get(project.key, self.enabled) if project and self.projects else self.enabled
+        return self.projects.get(project.id, self.enabled) if project and self.projects else self.enabled
 
 
 def register_file(home: Home) -> Path:

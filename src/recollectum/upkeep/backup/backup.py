@@ -19,7 +19,9 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.catalog import backups_elsewhere
 from recollectum.storage.tables.catalog.backups_elsewhere import BackupElsewhere
 from recollectum.upkeep.backup import manifest_file
-from recollectum.upkeep.backup.manifest_file import Manifest, Part, digest
+from recollectum.upkeep.backup.extension_files import NAME as EXTENSIONS
+from recollectum.upkeep.backup.extension_files import pack_extensions, unpack_extensions
+from recollectum.upkeep.backup.manifest_file import HomeArchive, Manifest, Part, digest
 from recollectum.upkeep.backup.staging import stage
 from recollectum.upkeep.home_admin import HomeAdmin
 
@@ -66,7 +68,7 @@ def back_up(
         finally:
             shutil.rmtree(work, ignore_errors=True)
         _record(admin, path, made)
-    return Backup(path=path, manifest=made, bytes=sum(part.bytes for part in made.parts))
+    return Backup(path=path, manifest=made, bytes=sum(part.bytes for part in (*made.parts, *made.archives)))
 
 
 def _record(admin: HomeAdmin, path: Path, made: Manifest) -> None:
@@ -119,10 +121,19 @@ def _fill(admin: HomeAdmin, work: Path, owners: Sequence[Owner] | None, progress
         wanted = {entry.id for entry in entries if entry.encrypted}
         wanted |= {CATALOG} if owners is None else set[str]()
         parts.append(_part(work, admin.keys.place.copy(work, wanted), None))
-    made = Manifest(made_at=admin.clock(), whole=owners is None, parts=tuple(parts))
+    archives = _archives(admin, work) if owners is None else ()
+    made = Manifest(made_at=admin.clock(), whole=owners is None, parts=tuple(parts), archives=archives)
     key = admin.keys.manifest_key() if any(part.encrypted for part in parts) else None
     manifest_file.write(work, made, key)
     return made
+
+
+def _archives(admin: HomeAdmin, work: Path) -> tuple[HomeArchive, ...]:
+    """Copy what the home has beside its databases."""
+    target = work / EXTENSIONS
+    if not pack_extensions(admin.home, target):
+        return ()
+    return (HomeArchive(file=EXTENSIONS, bytes=target.stat().st_size, sha256=digest(target)),)
 
 
 def _part(work: Path, copy: VaultCopy, key: bytes | None, vault_id: str | None = None) -> Part:
@@ -147,6 +158,8 @@ def _try_out(admin: HomeAdmin, work: Path, made: Manifest, progress: Progress) -
             key = admin.keys.key(part.vault_id or CATALOG) if part.encrypted else None
             check_copy(trial / part.file, part.file, key, part.rows)
             progress(part.bytes // 4096)
+        for one in made.archives:
+            unpack_extensions(trial / one.file, trial)
     finally:
         shutil.rmtree(trial, ignore_errors=True)
 

@@ -14,9 +14,12 @@ from recollectum.domain.records import dataclass
 from recollectum.home.files import read_regular, write_atomic
 from recollectum.storage.copies import KEYS_COPY, MAC, copy_name, is_authentic, is_vault_id, manifest_mac
 from recollectum.storage.engine import CATALOG
+from recollectum.upkeep.backup.extension_files import NAME as EXTENSIONS
 
 NAME = "manifest.json"
-_FORM = 2
+_FORM = 3
+#: The form without other files than databases, which is still written where there are none.
+_DATABASES_ONLY = 2
 _BLOCK = 1 << 20
 _MOST_BYTES = 64 << 20
 _MOST_NAMED = 10
@@ -39,6 +42,15 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HomeArchive:
+    """A tar file of a backup with other files of the home."""
+
+    file: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """The list of everything in a backup."""
 
@@ -46,6 +58,8 @@ class Manifest:
     #: Whether it is a backup of the whole home, with its catalog; else of some vaults.
     whole: bool
     parts: tuple[Part, ...]
+    #: The extensions, if there are any.
+    archives: tuple[HomeArchive, ...] = ()
     #: Authenticates the other fields; None where nothing is encrypted.
     mac: str | None = None
 
@@ -80,12 +94,14 @@ def check_authentic(manifest: Manifest, key: bytes) -> None:
 
 def _document(manifest: Manifest) -> dict[str, object]:
     document: dict[str, object] = {
-        "recollectum_backup": _FORM,
+        "recollectum_backup": _FORM if manifest.archives else _DATABASES_ONLY,
         **asdict(manifest),
         "made_at": manifest.made_at.isoformat(),
     }
     if manifest.mac is None:
         del document[MAC]
+    if not manifest.archives:
+        del document["archives"]
     return document
 
 
@@ -106,10 +122,12 @@ def read(folder: Path) -> Manifest:
         raise SchemaNewer(f"{path} was written by a newer Recollectum (form {form}, this one knows {_FORM}); upgrade")
     try:
         parts = tuple(Part(**part) for part in fields.pop("parts"))
-        made = Manifest(parts=parts, made_at=datetime.fromisoformat(fields.pop("made_at")), **fields)
+        archives = tuple(HomeArchive(**one) for one in fields.pop("archives", ()))
+        made_at = datetime.fromisoformat(fields.pop("made_at"))
+        made = Manifest(parts=parts, archives=archives, made_at=made_at, **fields)
     except (AttributeError, KeyError, TypeError, ValueError):
         raise _not_a_manifest(path) from None
-    if form != _FORM or not _is_valid(made):
+    if form != (_FORM if made.archives else _DATABASES_ONLY) or not _is_valid(made):
         raise _not_a_manifest(path)
     return made
 
@@ -121,6 +139,8 @@ def _is_valid(manifest: Manifest) -> bool:
     return (
         _are(((manifest.whole, bool), (manifest.mac, str | None)))
         and all(_is_valid_part(part) for part in manifest.parts)
+        and all(_is_valid_archive(one) for one in manifest.archives)
+        and len(manifest.archives) <= 1
         and len(set(names)) == len(names)
         and manifest.made_at.tzinfo is not None
         and (not encrypted or KEYS_COPY in names)
@@ -138,6 +158,10 @@ def _is_valid_part(part: Part) -> bool:
     if part.vault_id is None:
         return part.file in (copy_name(CATALOG), KEYS_COPY)
     return is_vault_id(part.vault_id) and part.file == copy_name(part.vault_id)
+
+
+def _is_valid_archive(one: HomeArchive) -> bool:
+    return one.file == EXTENSIONS and _are(((one.bytes, int), (one.sha256, str)))
 
 
 def _are(fields: Iterable[tuple[object, Kinds]]) -> bool:

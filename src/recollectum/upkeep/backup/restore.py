@@ -14,6 +14,7 @@ from recollectum.domain.access.person import DEFAULT_TENANT, Person
 from recollectum.domain.errors import Conflict, Damaged, InvalidInput, KeyProblem, NotFound
 from recollectum.domain.ids import Clock, IdMaker
 from recollectum.domain.records import dataclass
+from recollectum.home.extensions.register import FOLDER
 from recollectum.home.files import make_private_folder
 from recollectum.home.keys.key_file import check_outside
 from recollectum.home.locks import Lock
@@ -41,6 +42,7 @@ from recollectum.storage.shared.key_place import CHANGES
 from recollectum.storage.tables.catalog import people, vault_marks, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.backup.backup import back_up
+from recollectum.upkeep.backup.extension_files import is_in_the_way, put_extensions, unpack_extensions
 from recollectum.upkeep.backup.manifest_file import Manifest, check_authentic
 from recollectum.upkeep.backup.staging import check_is_backup, opened_backup, read_manifest, stage
 from recollectum.upkeep.home_admin import HomeAdmin
@@ -101,6 +103,8 @@ class _Stage:
     #: The keys of these files, by the ids of their vaults; the catalog has one too.
     keys: Mapping[str, bytes | None]
     encrypted: bool
+    #: The folder of the extensions, if the backup has any.
+    extensions: Path | None
 
 
 def restore_home(
@@ -126,12 +130,17 @@ def restore_home(
         if not stage.manifest.whole:
             raise InvalidInput(f"{backup} contains only some vaults; make a home first with: recollectum init")
         there = engine.upkeep.in_the_way(stage.names)
+        if stage.extensions and is_in_the_way(home):
+            there = [*there, home.folder(FOLDER)]
         if there and not replace:
             raise Conflict(f"{there[0]} exists already; add --replace to move it away, or restore with --into")
         # Of the catalog that was here before.
         CatalogMarkFile(home).forget()
         names = _load_keys(home, stage, opening) if opening.settings.storage.keys_url else stage.names
-        kept = engine.upkeep.put_home(stage.room, names, stage.keys, chunk_terms, opening.clock())
+        # Before the catalog, which completes the home.
+        aside = home.backups / f"aside-extensions-{opening.clock().strftime('%Y%m%dT%H%M%S%fZ')}"
+        kept = put_extensions(home, stage.extensions, aside) if stage.extensions else []
+        kept += engine.upkeep.put_home(stage.room, names, stage.keys, chunk_terms, opening.clock())
     log = Log(home, opening.settings.log.level, opening.clock)
     log.info("restore.done", {"kind": "home", "vaults": len(stage.vaults)})
     log.close()
@@ -240,6 +249,7 @@ def _staged(
             names=names,
             keys=of_files,
             encrypted=keys is not None if encrypted is None else encrypted,
+            extensions=next((unpack_extensions(room / one.file, room) for one in manifest.archives), None),
         )
     finally:
         shutil.rmtree(room, ignore_errors=True)

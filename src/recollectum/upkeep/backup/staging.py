@@ -43,7 +43,7 @@ def stage(folder: Path, room: Path, manifest: Manifest) -> None:
     """Copy the files of a backup into `room`; raise for a file whose digest differs."""
     try:
         make_private_folder(room / "vaults")
-        for part in manifest.parts:
+        for part in (*manifest.parts, *manifest.archives):
             source, target = folder / part.file, room / part.file
             # Before it is copied: a link to a device would never end.
             found = source.stat()

@@ -22,7 +22,7 @@ from recollectum.home.extensions.installation import Agreement, is_left_over, no
 from recollectum.home.extensions.merged import merge_extensions
 from recollectum.home.extensions.register import FOLDER, Agreed, read_register, register_lock
 from recollectum.home.paths import Home
-from recollectum.home.project import Project, overrides
+from recollectum.home.project import ProjectFolder, overrides
 from recollectum.policy.actions import Action
 from recollectum.vault.extensions.abilities import describe_abilities
 from recollectum.vault.gate import Gate, operation
@@ -31,7 +31,7 @@ from recollectum.vault.gate import Gate, operation
 class Extensions:
     """The extensions of a home; a key with admin sees them, and only the process owner changes them."""
 
-    def __init__(self, home: Home, project: Project | None, gate: Gate, clock: Clock) -> None:
+    def __init__(self, home: Home, project: ProjectFolder | None, gate: Gate, clock: Clock) -> None:
         self._home = home
         self._project = project
         self._gate = gate
@@ -106,7 +106,7 @@ class Extensions:
             raise InvalidInput(
                 "there is no project here; work in a folder that has .recollectum, or leave the project out"
             )
-        key = self._project.key if self._project and in_project else None
+        key = self._project.id if self._project and in_project else None
         return self._examined(installation.switch(self._home, name, key, enabled=enabled))
 
     @operation(Action.EXTENSION_WRITE, Scope.GLOBAL)

@@ -2,11 +2,12 @@
 
 import shutil
 import signal
+import threading
 from pathlib import Path
 
 import pytest
 
-from recollectum import ExtensionState, Recollectum
+from recollectum import Conflict, ExtensionState, Recollectum
 from tests.crashes.installing_program import SETTINGS
 from tests.crashes.programs import run
 from tests.home.extensions.samples import files, write_folder
@@ -14,6 +15,30 @@ from tests.home.extensions.samples import files, write_folder
 pytestmark = pytest.mark.process
 
 _OLD, _NEW = "1.0.0", "2.0.0"
+
+
+def test_of_two_installers_one_installs_and_the_other_is_told(tmp_path: Path) -> None:
+    source = _source(tmp_path / "new", _NEW)
+    with Recollectum(tmp_path / "home", settings=SETTINGS) as home:
+        token = home.extensions.preview(source).token
+        told: list[object] = []
+
+        def install() -> None:
+            try:
+                told.append(home.extensions.install(source, token).version)
+            except Conflict as error:
+                told.append(str(error))
+
+        both = [threading.Thread(target=install) for _ in range(2)]
+        for one in both:
+            one.start()
+        for one in both:
+            one.join()
+        assert sorted(map(str, told)) == [
+            _NEW,
+            f"weather {_NEW} is installed already; update it, or uninstall it first",
+        ]
+        assert [one.state for one in home.extensions.list()] == [ExtensionState.ENABLED]
 
 
 def _source(folder: Path, version: str) -> Path:

@@ -265,4 +265,4 @@ PATHS_WITHOUT_TEXT: dict[str, str] = {
     "hook PreCompact": "it records what the transcript says, as SessionEnd does",
 }
 #: Services of the home, whose names and ids are in no vault.
-OF_THE_HOME = ("keys.", "people.", "receipts.")
+OF_THE_HOME = ("keys.", "people.", "receipts.", "extensions.")

@@ -41,6 +41,17 @@ OF_THE_HOME: dict[str, Callable[[Recollectum], object]] = {
     "keys.add_grant": lambda home: home.keys.add_grant("user:carol", "user:alice", "read"),
     "keys.list_grants": lambda home: home.keys.list_grants(),
     "keys.revoke_grant": lambda home: home.keys.revoke_grant("grt_none"),
+    "extensions.list": lambda home: home.extensions.list(),
+    "extensions.get": lambda home: home.extensions.get("none"),
+    "extensions.merged": lambda home: home.extensions.merged(),
+    "extensions.preview": lambda home: home.extensions.preview("none"),
+    "extensions.preview_trust": lambda home: home.extensions.preview_trust("none"),
+    "extensions.install": lambda home: home.extensions.install("none", "made up"),
+    "extensions.trust": lambda home: home.extensions.trust("none", "made up"),
+    "extensions.update": lambda home: home.extensions.update("none", "made up"),
+    "extensions.switch": lambda home: home.extensions.switch("none", enabled=True),
+    "extensions.delete": lambda home: home.extensions.delete("none"),
+    "extensions.source_of": lambda home: home.extensions.source_of("none"),
     "receipts.list": lambda home: home.receipts.list(),
     "receipts.get": lambda home: home.receipts.get("rcp_none"),
     "receipts.key": lambda home: home.receipts.key(),
@@ -93,7 +104,12 @@ def test_each_operation_of_a_vault_passes_once(place: Path, world: World, passed
 def test_each_operation_of_the_home_passes_once(place: Path, world: World, passed: list[Operation]) -> None:
     assert world
     with open_home(place, Turning(NOW)) as home:
-        services = {"people": home.people, "keys": home.keys, "receipts": home.receipts}
+        services = {
+            "people": home.people,
+            "keys": home.keys,
+            "receipts": home.receipts,
+            "extensions": home.extensions,
+        }
         named = {f"{name}.{method}" for name, one in services.items() for method, _ in public_methods(type(one))}
         assert named == OF_THE_HOME.keys() | {"receipts.verify"}
         for name, call in OF_THE_HOME.items():

@@ -4,6 +4,7 @@ import gzip
 import io
 import os
 import random
+import resource
 import stat
 import tarfile
 import tracemalloc
@@ -201,6 +202,7 @@ def test_spoiled_archives_never_write_elsewhere_nor_end_in_an_unknown_error(tmp_
     outside = sorted(tmp_path.iterdir())
     outcomes = {True: 0, False: 0}
     told: set[int] = set()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for number in range(FUZZED):
         # Spoiled inside the compression half of the time, or else the checksum of gzip ends most of them.
         data = bytearray(chance.choice((*archives, plain, plain)))
@@ -224,3 +226,5 @@ def test_spoiled_archives_never_write_elsewhere_nor_end_in_an_unknown_error(tmp_
     assert sorted(room.iterdir()) == sorted(room / str(number) for number in range(FUZZED))
     assert all(outcomes.values())
     assert told == {1}
+    # In KiB: what is unpacked is on the disk, and a header is no larger than the limit.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4 * MAX_BYTES / 1024

@@ -95,7 +95,7 @@ class Extensions:
     @operation(Action.EXTENSION_WRITE, Scope.GLOBAL)
     def update(self, name: str, token: str, *, source: str | Path | None = None, downgrade: bool = False) -> Extension:
         """Replace an extension by what the preview with this token showed; its switches stay as they are."""
-        path = Path(source) if source is not None else self.source_of(name)
+        path = Path(source) if source is not None else self._source_of(name)
         made = installation.update(self._home, name, path, self._agreement(token), downgrade=downgrade)
         return self._examined(made)
 
@@ -119,6 +119,9 @@ class Extensions:
     @operation(Action.EXTENSION_WRITE, Scope.GLOBAL)
     def source_of(self, name: str) -> Path:
         """Return the folder or archive that an extension was installed from."""
+        return self._source_of(name)
+
+    def _source_of(self, name: str) -> Path:
         found = self._agreed(name).source
         if found is None:
             raise InvalidInput(f"{name} was put into place by hand, so there is no source; name one to update it from")

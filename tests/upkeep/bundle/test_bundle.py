@@ -36,6 +36,7 @@ from recollectum.upkeep.bundle.load import load_bundle, read_bundle
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
+from tests.home.extensions.samples import files, write_folder
 from tests.upkeep.homes import ANN, BEN, fill, said
 
 _SETTINGS = {"embedding.provider": "none", "storage.reserve_mib": 0}
@@ -137,6 +138,26 @@ def test_a_person_and_a_small_program_can_read_it(bundle: Path) -> None:
     assert "the kettle is\nblue" in page.read_text("utf-8")
     rows = [json.loads(line) for line in (folder / "tables" / "memories.jsonl").read_text("utf-8").splitlines()]
     assert [(row["content"], row["key"], row["state"]) for row in rows] == [("Grace's tea is green", "tea", "active")]
+
+
+@pytest.mark.feature("C11")
+def test_an_export_of_everybody_has_the_extensions_and_one_of_somebody_does_not(tmp_path: Path) -> None:
+    with Recollectum(tmp_path / "home", settings={**_SETTINGS, "encryption": "off"}) as home:
+        home.vault(ANN).memories.save("tea")
+        source = write_folder(tmp_path / "source")
+        home.extensions.install(source, home.extensions.preview(source).token)
+        made = home.extensions.get("weather")
+        export_bundle(home.admin, tmp_path / "all")
+        export_bundle(home.admin, tmp_path / "one", owners=[Owner.parse(ANN)])
+    copied = tmp_path / "all/extensions" / Path(made.folder).name
+    assert {path.name: path.read_text("utf-8") for path in copied.glob("*.md")} == {"CONTEXT.md": files()["CONTEXT.md"]}
+    assert not (tmp_path / "one/extensions").exists()
+    with Recollectum(tmp_path / "other", settings={**_SETTINGS, "encryption": "off"}) as home:
+        load_bundle(home.admin, tmp_path / "all")
+        assert home.extensions.list() == []
+        # A folder of the bundle is installed like any other.
+        home.extensions.install(copied, home.extensions.preview(copied).token)
+        assert home.extensions.get("weather").version == made.version
 
 
 def test_an_encrypted_bundle_opens_with_its_passphrase_alone(tmp_path: Path) -> None:

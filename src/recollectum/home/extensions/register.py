@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from recollectum.domain.errors import Damaged, InvalidInput, SchemaNewer
+from recollectum.domain.errors import Damaged, InvalidInput, RecollectumError, SchemaNewer
 from recollectum.domain.records import dataclass
 from recollectum.home.files import make_private_folder, read_regular, write_atomic
 from recollectum.home.locks import Lock
@@ -73,6 +73,23 @@ def save_register(home: Home, agreed: Mapping[str, Agreed]) -> None:
     }
     make_private_folder(home.folder(FOLDER))
     write_atomic(register_file(home), json.dumps({"form": _FORM, "extensions": extensions}, indent=1).encode() + b"\n")
+
+
+def agreed_files(home: Home) -> list[tuple[str, Path]]:
+    """Return the register and the files that it names and that are there, by their names in the folder.
+
+    Empty when there are none, or when the register cannot be read: a copy of the memories must not fail for it, and the
+    doctor reports it.
+    """
+    try:
+        agreed = read_register(home)
+    except RecollectumError:
+        return []
+    folder = home.folder(FOLDER)
+    named = sorted(f"{one.folder}/{name}" for one in agreed.values() for name in one.files)
+    # A link is not what was agreed to.
+    found = [(name, folder / name) for name in named if (folder / name).is_file() and not (folder / name).is_symlink()]
+    return [(FILE, folder / FILE), *found] if agreed else []
 
 
 def register_lock(home: Home) -> Lock:

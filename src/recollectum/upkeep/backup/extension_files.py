@@ -3,11 +3,10 @@
 import os
 import shutil
 import tarfile
-from collections.abc import Mapping
 from pathlib import Path
 
-from recollectum.domain.errors import Damaged, RecollectumError
-from recollectum.home.extensions.register import FILE, FOLDER, Agreed, read_register, register_lock
+from recollectum.domain.errors import Damaged
+from recollectum.home.extensions.register import FOLDER, agreed_files, read_register, register_lock
 from recollectum.home.files import PRIVATE_FILE, PRIVATE_FOLDER, explain, make_private_folder, sync_file, sync_folder
 from recollectum.home.paths import Home
 
@@ -17,30 +16,16 @@ NAME = "extensions.tar"
 def pack_extensions(home: Home, target: Path) -> bool:
     """Copy the extensions that were agreed to into a tar file; False when there are none."""
     with register_lock(home):
-        agreed = _agreed(home)
-        if not agreed:
+        found = agreed_files(home)
+        if not found:
             return False
-        folder = home.folder(FOLDER)
         with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "w+b") as file:
             with tarfile.open(fileobj=file, mode="w") as archive:
-                archive.add(folder / FILE, FILE)
-                for one in agreed.values():
-                    # A changed file is no part of what was agreed to; the extension is restored as changed.
-                    for name in sorted(one.files):
-                        path = folder / one.folder / name
-                        if path.is_file() and not path.is_symlink():
-                            archive.add(path, f"{one.folder}/{name}")
+                for name, path in found:
+                    archive.add(path, name)
             file.flush()
             sync_file(file.fileno())
     return True
-
-
-def _agreed(home: Home) -> Mapping[str, Agreed]:
-    try:
-        return read_register(home)
-    except RecollectumError:
-        # A backup of the memories must not fail for it; the doctor reports it.
-        return {}
 
 
 def unpack_extensions(archive: Path, room: Path) -> Path:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.records import dataclass
+from recollectum.home.extensions.register import FOLDER as EXTENSIONS
+from recollectum.home.extensions.register import agreed_files, register_lock
 from recollectum.home.files import make_private_folder
 from recollectum.storage.copies import newest_schema
 from recollectum.storage.copying.database_file import table_list
@@ -42,6 +44,7 @@ This folder holds everything that was remembered for the people in `manifest.jso
   are microseconds since 1970 in UTC; `{"base64": …}` holds bytes. `memories.jsonl` and `messages.jsonl` hold the texts.
 - `vaults/*/receipts.jsonl` are the signed receipts of what was erased.
 - `vaults/*/vault.json` says whose vault it was.
+- `extensions/` has what others wrote for agents, where everybody's vaults were exported. An import leaves it out.
 - `manifest.json` lists every file with its size and its SHA-256.
 
 What can be made again from the texts is left out: the search index and its vectors. Keys, passwords and the rights of
@@ -75,6 +78,8 @@ def export_bundle(
         work = _Export(admin, writer, tables, progress)
         work.add("README.md", [_README.encode()])
         vaults = [work.add_vault(number, entry) for number, entry in enumerate(entries, 1)]
+        if owners is None:
+            work.add_extensions()
         manifest = BundleManifest(schema=newest_schema(VAULT), vaults=tuple(vaults), files=tuple(work.files))
         writer.add(NAME, [to_bytes(manifest)])
     _record(admin, to, entries)
@@ -108,6 +113,12 @@ class _Export:
         with self._admin.engine.upkeep.inspect(entry.id, self._admin.key_of(entry)) as vault:
             vault.read(lambda tx: self._add_rows(tx, folder))
         return BundledVault(owner=entry.owner, folder=folder)
+
+    def add_extensions(self) -> None:
+        """Add the files of extensions, which belong to the home and to no vault."""
+        with register_lock(self._admin.home):
+            for name, path in agreed_files(self._admin.home):
+                self.add(f"{EXTENSIONS}/{name}", [path.read_bytes()])
 
     def _add_rows(self, tx: Tx, folder: str) -> None:
         for table in self._tables:

@@ -34,7 +34,7 @@ class AsyncExtensions:
     async def merged(self) -> MergedExtensions:
         """Return the MCP servers and files for agents: the person's own first, then those of enabled extensions.
 
-        The values of variables and headers of the person's own servers are for the process owner alone.
+        What may be a secret in the person's own servers is for the process owner alone.
         """
         return await asyncio.to_thread(lambda: self._service().merged())
 

@@ -46,10 +46,15 @@ def test_a_manifest_is_read_with_all_it_says() -> None:
 
 
 def test_a_manifest_of_gemini_cli_is_read_and_its_other_fields_are_named(tmp_path: Path) -> None:
-    document = {"name": "maps", "version": "2", "mcpServers": {"maps": {"httpUrl": "https://maps.example/mcp"}}}
+    document: dict[str, object] = {
+        "name": "maps",
+        "version": "2",
+        "mcpServers": {"maps": {"httpUrl": "https://maps.example/mcp", "oauth": {}}},
+    }
     found = parse_manifest(json.dumps({**document, "themes": [1], "plan": {}}).encode(), GEMINI_NAME)
     assert found.context_files == ("GEMINI.md",)
-    assert found.ignored == ("plan", "themes")
+    assert found.ignored == ("mcpServers.maps.oauth", "plan", "themes")
+    assert found.servers == {"maps": {"httpUrl": "https://maps.example/mcp"}}
     write_folder(tmp_path, {NAME: _data().decode(), GEMINI_NAME: json.dumps(document)})
     assert read_manifest(tmp_path).name == "weather", "our own file comes first"
 
@@ -169,6 +174,7 @@ _ODD: list[Any] = [
     0,
     1,
     10**30,
+    1.0,
     1.5,
     True,
     None,

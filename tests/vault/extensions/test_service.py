@@ -97,7 +97,7 @@ def test_what_an_extension_may_not_have_is_refused_and_nothing_is_left(
 
 
 def test_a_folder_that_was_copied_by_hand_has_no_effect_until_it_is_trusted(home: Recollectum, source: Path) -> None:
-    write_folder(home.home.root / "extensions/weather")
+    write_folder(home.home.root / "extensions/copied-from-a-friend")
     assert _extensions(home) == {"weather": ExtensionState.UNTRUSTED}
     assert home.extensions.merged().servers == ()
     memory = home.vault("user:ada").memories.save("a thing").memory
@@ -243,14 +243,15 @@ def test_the_person_comes_first_and_each_conflict_is_told(home: Recollectum, sou
 
 def test_a_key_with_admin_sees_no_values_and_changes_nothing(home: Recollectum, source: Path) -> None:
     _install(home, source)
-    own = {"mcpServers": {"mine": {"url": "https://x.example", "headers": {"Authorization": "Bearer secret"}}}}
+    mine = {"url": "https://x.example/?key=secret", "args": ["secret"], "headers": {"Authorization": "Bearer secret"}}
+    own = {"mcpServers": {"mine": {**mine, "description": "mine"}}}
     (home.home.root / "mcp.json").write_text(json.dumps(own), encoding="utf-8")
     home.people.add("user:dave")
     with pytest.raises(Denied):
         home.as_person("user:dave").extensions.list()
     dave = home.login(home.keys.add("user:dave", permissions=("read", "admin"))[1])
     found = {one.name: one for one in dave.extensions.merged().servers}
-    assert found["mine"].config["headers"] == {"Authorization": "${Authorization}"}
+    assert found["mine"].config == {"description": "mine", "headers": {"Authorization": "${Authorization}"}}
     assert found["weather"].config["env"] == {"CITY": "${CITY}"}
     assert _extensions(dave) == {"weather": ExtensionState.ENABLED}
     for act in (

@@ -10,7 +10,7 @@ from recollectum.domain.errors import InvalidInput, ManifestError
 from recollectum.domain.files.extension import ExtensionManifest, ExtensionSetting
 from recollectum.domain.message import Json
 from recollectum.home.extensions.entry_names import RESERVED, check_entry_name
-from recollectum.home.extensions.manifest_form import Flag, ListOf, MapOf, Member, Record, Text, Whole
+from recollectum.home.extensions.manifest_form import Flag, ListOf, MapOf, Member, Record, Text, Whole, shortened
 from recollectum.home.files import read_regular
 
 #: Our own file; it comes first where both are there.
@@ -130,8 +130,7 @@ def parse_manifest(data: bytes, file: str) -> ExtensionManifest:
     ignored: tuple[str, ...] = ()
     if not is_ours:
         # Another program has fields that say nothing to us.
-        ignored = tuple(sorted(name for name in document if name not in _MEMBERS))
-        document = {name: value for name, value in document.items() if name in _MEMBERS}
+        ignored, document = _without_unknown(document)
     found = [*(MANIFEST if is_ours else _GEMINI).problems(document, "")]
     found = found or [*_more_problems(document)]
     if found:
@@ -140,6 +139,22 @@ def parse_manifest(data: bytes, file: str) -> ExtensionManifest:
 
 
 _MOST_TOLD = 20
+
+
+def _without_unknown(document: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the fields that only another program knows, and the document without them."""
+    ignored = [name for name in document if name not in _MEMBERS]
+    kept = {name: value for name, value in document.items() if name in _MEMBERS}
+    servers: object = kept.get("mcpServers")
+    if isinstance(servers, dict):
+        kept["mcpServers"] = {**servers}
+        for name, config in cast("dict[str, object]", servers).items():
+            if isinstance(config, dict):
+                fields = cast("dict[str, object]", config)
+                known = {*SERVER.members, *SERVER.refused}
+                ignored += [f"mcpServers.{name}.{one}" for one in fields if one not in known]
+                kept["mcpServers"][name] = {one: value for one, value in fields.items() if one in known}
+    return tuple(sorted(shortened(one) for one in ignored)), kept
 
 
 def read_object(data: bytes, file: str) -> dict[str, Any]:

@@ -72,7 +72,9 @@ class Whole(ValueKind):
 
     def problems(self, value: object, place: str) -> Iterator[str]:
         """Yield a sentence when it is no whole number of the range."""
-        if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
+        # JSON has one kind of number: 1.0 is a whole one.
+        whole = int(value) if isinstance(value, float) and value.is_integer() else value
+        if isinstance(whole, bool) or not isinstance(whole, int) or not self.least <= whole <= self.most:
             wanted = str(self.least) if self.least == self.most else f"a whole number from {self.least} to {self.most}"
             yield wrong(place, value, wanted)
 

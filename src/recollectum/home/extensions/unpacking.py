@@ -14,8 +14,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, NoReturn, cast
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.home.compressed import MAGIC, open_compressed
@@ -68,7 +69,7 @@ def unpack(source: Path, staging: Path) -> None:
             return
         if not source.exists():
             raise NotFound(f"there is no folder or archive at {source}; name one that has an extension in it")
-        with open_regular(source) as file:
+        with _opened(source) as file:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_BYTES:
                 raise InvalidInput(f"{source} has {size:,} bytes; an extension may have at most {MAX_BYTES:,}")
@@ -101,7 +102,7 @@ def _of_archive(source: Path, file: BinaryIO, most: int) -> Iterator[_Entry]:
 
 def _of_folder(root: Path) -> Iterator[_Entry]:
     """Yield the files below a folder, without following links."""
-    for parent, folders, files in os.walk(root):
+    for parent, folders, files in os.walk(root, onerror=_unreadable):
         folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
         for name in (*folders, *sorted(files)):
             path = Path(parent, name)
@@ -111,12 +112,23 @@ def _of_folder(root: Path) -> Iterator[_Entry]:
             if stat.S_ISDIR(mode):
                 yield _Entry(inside, True, False, None)
             elif stat.S_ISREG(mode):
-                with open_regular(path) as file:
+                with _opened(path) as file:
                     if not os.path.samestat(seen, os.fstat(file.fileno())):
                         raise _refused(inside, "was replaced while it was read")
                     yield _Entry(inside, False, bool(mode & stat.S_IXUSR), file)
             else:
                 raise _refused(inside, "is a link or a special file")
+
+
+def _opened(path: Path) -> BufferedReader:
+    try:
+        return open_regular(path)
+    except OSError as error:
+        _unreadable(error)
+
+
+def _unreadable(error: OSError) -> NoReturn:
+    raise InvalidInput(f"{error.filename} cannot be read ({error.strerror}); correct its owner or mode") from None
 
 
 def _of_tar(stream: BinaryIO, most: int) -> Iterator[_Entry]:

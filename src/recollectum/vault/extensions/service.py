@@ -27,6 +27,9 @@ from recollectum.policy.actions import Action
 from recollectum.vault.extensions.abilities import describe_abilities
 from recollectum.vault.gate import Gate, operation
 
+#: What an entry of the person shows to others; arguments and addresses may hold tokens.
+_PLAIN = ("command", "type", "description", "timeout", "includeTools", "excludeTools")
+
 
 class Extensions:
     """The extensions of a home; a key with admin sees them, and only the process owner changes them."""
@@ -60,7 +63,7 @@ class Extensions:
     def merged(self) -> MergedExtensions:
         """Return the MCP servers and files for agents: the person's own first, then those of enabled extensions.
 
-        The values of variables and headers of the person's own servers are for the process owner alone.
+        What may be a secret in the person's own servers is for the process owner alone.
         """
         found = merge_extensions(self._home, self._project)
         if self._gate.caller.operator:
@@ -139,10 +142,12 @@ class Extensions:
     def _folder_of(self, name: str) -> Path:
         """Return the folder of an extension in the home, which may be one that nobody agreed to."""
         agreed = read_register(self._home).get(name)
-        names = [agreed.folder] if agreed else [path.name for path in self._untold({}) if path.name == name]
-        if not names:
+        if agreed:
+            return self._home.folder(FOLDER) / agreed.folder
+        found = [path for path in self._untold({}) if name in (path.name, _untrusted(path).name)]
+        if not found:
             raise not_installed(name)
-        return self._home.folder(FOLDER) / names[0]
+        return found[0]
 
     def _preview(self, root: Path, contents: ExtensionContents, source: str) -> ExtensionPreview:
         manifest = contents.manifest
@@ -239,12 +244,12 @@ def _broken(name: str, folder: Path, words: str) -> Extension:
 
 
 def _without_values(one: McpServerEntry) -> McpServerEntry:
-    """Return an entry of the person without the values that may be secrets."""
+    """Return an entry of the person with the names of its variables and headers, and nothing that may be a secret."""
     if one.extension is not None:
         return one
-    config: dict[str, Json] = dict(one.config)
+    config: dict[str, Json] = {name: one.config[name] for name in _PLAIN if name in one.config}
     for part in ("env", "headers"):
-        values = config.get(part)
+        values = one.config.get(part)
         if isinstance(values, dict):
             config[part] = {name: f"${{{name}}}" for name in values}
     return replace(one, config=config)

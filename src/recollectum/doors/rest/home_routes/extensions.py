@@ -24,6 +24,6 @@ def list_extensions(request: Request) -> Response:
 
 @router.get("/v1/extensions/mcp", responses=describe_responses(_MERGED))
 def merged_extensions(request: Request) -> Response:
-    """List the MCP servers and files for agents; the values of the person's own servers are left out."""
+    """List the MCP servers and files for agents; of the person's own servers, what may be a secret is left out."""
     found = visitor_of(request).recollectum.extensions.merged()
     return json_response({name: getattr(found, name) for name in _MERGED})

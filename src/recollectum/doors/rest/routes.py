@@ -9,9 +9,9 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from recollectum.doors.rest import events, export, health, keys, learnings, memories, purge, recall, review, sessions
+from recollectum.doors.rest.home_routes import extensions
 from recollectum.doors.rest.mem0 import not_offered
 from recollectum.doors.rest.mem0 import routes as mem0_routes
-from recollectum.doors.rest.home_routes import extensions
 from recollectum.doors.rest.responses import ErrorPlace, ProblemDocument
 
 _TEMPLATE = "#/components/schemas/{model}"

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
-_FORM = "claude"
-_CHANNEL = "cli"
+_FORM, _CHANNEL = "claude", "cli"
 #: How many conversations are cached.
 _MOST_CONVERSATIONS = 200
 #: How much of a transcript is read at once.
@@ -100,7 +99,9 @@ class _Hooks:
             else:
                 if answer:
                     talk.early.append(answer)
-                    await asyncio.to_thread(self._add, event["session_id"], [_answered(answer)])
+                    await asyncio.to_thread(
+                        self._add, event["session_id"], [NewMessage(role="assistant", content=answer)]
+                    )
             if event["hook_event_name"] == "PreCompact":
                 # The model loses what it was told.
                 talk.welcomed, talk.told = False, set()
@@ -186,12 +187,8 @@ def _is_early(message: "Message", early: list[str]) -> bool:
     return known is not None
 
 
-def _answered(text: str) -> NewMessage:
-    return NewMessage(role="assistant", content=text)
-
-
 def _new(message: "Message") -> NewMessage:
-    # With full trust, unlike an imported transcript: the program is the person's, and so are the messages.
+    # With full trust, unlike an imported transcript: the program is the person's.
     return NewMessage(
         role=message.role.value,
         content=message.content,

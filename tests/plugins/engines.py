@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: The folders and files whose tests run on both engines.
 BOTH = (
+    "tests/adapters/adk/test_memory.py",
+    "tests/adapters/mem0/",
     "tests/matrix/test_matrix.py",
     "tests/vault/access/",
     "tests/vault/consolidation/",
@@ -56,6 +58,7 @@ _CLOCK = "sets the clock of the program, and the server's decides about leases a
 _EXAMPLES = "opens a home for each of many examples; conformance/test_two_engines.py replays histories on both"
 #: Tests in these folders that run on SQLite alone, with the reason.
 FILES_ALONE = {
+    "tests/adapters/mem0/test_memory.py::test_what_mem0_refuses_is_refused": "refused before a database is asked",
     "tests/matrix/test_matrix.py::test_an_encrypted_home_keeps_people_as_far_apart": _FILES,
     "tests/vault/access/test_people_merge.py::test_a_process_killed_between_two_steps_leaves_all_or_nothing": _PROGRAM,
     "tests/vault/consolidation/test_consolidation.py::"

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import subprocess
 import sys
 from collections.abc import Awaitable, Iterator
 from pathlib import Path
@@ -19,10 +20,12 @@ from google.genai import types
 
 from recollectum import InvalidInput, Recollectum
 from recollectum.adapters.adk import RecollectumMemoryService, RecollectumSessionService
+from tests.adapters.adk.dying_program import MOMENTS, PLACE, event
 
 STEPS = int(os.environ.get("ADAPTER_STEPS", "400")) // 2
 SECRET = "ghp_" + "a1B2" * 9
 APP = "demo"
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -201,3 +204,30 @@ def test_services_yaml_registers_both_services_under_a_uri(tmp_path: Path) -> No
         assert [str(owner) for owner in home.list_owners()] == ["agent:demo", "user:ann"]
     with pytest.raises(InvalidInput, match="names a host"):
         RecollectumSessionService(uri="recollectum://host/home")
+
+
+@pytest.mark.process
+def test_an_event_and_the_shared_state_that_it_changes_are_there_together_after_a_kill(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.adapters.adk.dying_program", str(tmp_path)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    assert run.stdout.splitlines() == [f"{moment} True" for moment in MOMENTS], run.stderr
+    for moment in MOMENTS:
+        with Recollectum(tmp_path / moment, settings={"encryption": "off"}) as home:
+            session = asyncio.run(_after_the_kill(RecollectumSessionService(home)))
+        # Until the event is written nothing has happened; from then on all of it has.
+        number = 1 if moment in ("noting", "writing") else 2
+        assert len(session.events) == number, moment
+        assert session.state == {"n": number, "user:n": number, "app:n": number}, moment
+
+
+async def _after_the_kill(service: RecollectumSessionService) -> Session:
+    """Return the session as it was found; then go on with it, and look that nothing old is applied again."""
+    found = await service.get_session(**PLACE)
+    assert found is not None
+    kept = found.model_copy(deep=True)
+    await service.create_session(app_name=APP, user_id="bob", state={"app:n": 7})
+    (listed,) = (await service.list_sessions(app_name=APP, user_id="ann")).sessions
+    assert listed.state["app:n"] == 7
+    await service.append_event(found, event(3))
+    assert await service.get_user_state(app_name=APP, user_id="ann") == {"n": 3}
+    return kept

@@ -4,6 +4,7 @@ sessions   the session service
 memory     the memory service
 plugin     records and recalls without a tool
 events     what a vault keeps of an event
+sharing    a record and the shared state that it changes, as one step
 state_log  the state of sessions, users and apps
 homes      the home of a service, and whose vault it writes to
 """

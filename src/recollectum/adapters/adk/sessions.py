@@ -17,7 +17,8 @@ from pydantic_core import to_jsonable_python
 
 from recollectum.adapters.adk.events import event_text, pack_event
 from recollectum.adapters.adk.homes import ServiceHome
-from recollectum.adapters.adk.state_log import SharedState, SpokenText, State, add_record, last_state, read_record
+from recollectum.adapters.adk.sharing import Sharing
+from recollectum.adapters.adk.state_log import Intent, SpokenText, State, last_state, new_stamp, read_record
 from recollectum.adapters.session_log import SessionLog, first_to_last, last_to_first
 
 if TYPE_CHECKING:
@@ -59,11 +60,11 @@ class RecollectumSessionService(BaseSessionService):
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Destroy a session; nothing happens when there is none."""
-        await asyncio.to_thread(self._log(app_name, user_id).delete, session_id.strip())
+        await asyncio.to_thread(self._delete, app_name, user_id, session_id.strip())
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
         """Return what all sessions of a user share, by keys without their prefix."""
-        return await asyncio.to_thread(SharedState(self._home.user(user_id), app_name).load)
+        return (await asyncio.to_thread(self._shared, app_name, user_id))[1]
 
     async def append_event(self, session: Session, event: Event) -> Event:
         """Append an event; raise StaleSessionError when the session changed since it was read."""
@@ -82,19 +83,28 @@ class RecollectumSessionService(BaseSessionService):
     def _log(self, app_name: str, user_id: str) -> SessionLog:
         return SessionLog(self._home.user(user_id), app_name, CHANNEL)
 
-    def _shared(self, app_name: str, user_id: str) -> tuple[SharedState, SharedState]:
-        return SharedState(self._home.app(app_name), app_name), SharedState(self._home.user(user_id), app_name)
+    def _shared(self, app_name: str, user_id: str) -> tuple[State, State]:
+        """Return the state of an app and of a user, with changes that a crash kept from them."""
+        sharing = Sharing(self._home, app_name, user_id)
+        sharing.recover(self._log(app_name, user_id))
+        return sharing.app.load(), sharing.user.load()
+
+    def _delete(self, app_name: str, user_id: str, session_id: str) -> None:
+        log = self._log(app_name, user_id)
+        # What the events of the session changed stays.
+        Sharing(self._home, app_name, user_id).recover(log)
+        log.delete(session_id)
 
     def _create(self, app_name: str, user_id: str, session_id: str, state: State) -> Session:
         of_app, of_user, own = _split(state)
         now = adk_time.get_time()
         log = self._log(app_name, user_id)
         first: State = {"id": session_id, "updated": now, "state": own}
-        if log.find(session_id) or not add_record(log.open(session_id, title=session_id), 0, first):
+        intent = Intent(new_stamp(), session_id, 0, of_app, of_user)
+        sharing = Sharing(self._home, app_name, user_id)
+        if log.find(session_id) or not sharing.add(log.open(session_id, title=session_id), intent, first):
             raise AlreadyExistsError(f"Session with id {session_id} already exists.")
-        app, user = self._shared(app_name, user_id)
-        merged = _merged(app.update(of_app), user.update(of_user), own)
-        return _session(app_name, user_id, session_id, merged, now)
+        return _session(app_name, user_id, session_id, _merged(*self._shared(app_name, user_id), own), now)
 
     def _get(self, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None) -> Session | None:
         chat = self._log(app_name, user_id).find(session_id)
@@ -118,8 +128,7 @@ class RecollectumSessionService(BaseSessionService):
         last = _last_record(chat)
         if last is None:
             return None
-        app, user = self._shared(app_name, user_id)
-        merged = _merged(app.load(), user.load(), last_state(chat))
+        merged = _merged(*self._shared(app_name, user_id), last_state(chat))
         return _session(app_name, user_id, str(last["id"]), merged, float(cast("float", last["updated"])))
 
     def _append(self, session: Session, event: Event) -> None:
@@ -133,14 +142,13 @@ class RecollectumSessionService(BaseSessionService):
         if own:
             record["state"] = {**last_state(chat), **own}
         overtaken = cast("float", last["updated"]) > session.last_update_time
-        if overtaken or not add_record(chat, after, record, _said(event)):
+        intent = Intent(new_stamp(), session.id, after, of_app, of_user)
+        sharing = Sharing(self._home, session.app_name, session.user_id)
+        if overtaken or not sharing.add(chat, intent, record, _said(event)):
             raise StaleSessionError(
                 "The last_update_time provided in the session object is earlier than the update_time in storage."
                 " Please check if it is a stale session."
             )
-        app, user = self._shared(session.app_name, session.user_id)
-        app.update(of_app)
-        user.update(of_user)
 
 
 def _last_record(chat: "Chat") -> "dict[str, Json] | None":

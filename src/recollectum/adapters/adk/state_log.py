@@ -1,8 +1,8 @@
 """Stores the state of ADK sessions, users and apps as packed records; a write that another one overtook is refused."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 from recollectum.adapters.packing import pack_json, unpack_json
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from recollectum.vault.vault import Vault
 
 _FIELD, _STAMP = "adk", "adk_stamp"
+_NAME = "state"
+#: So many changes are remembered, so that two who apply the same one do it once.
+_MOST_APPLIED = 200
 
 State = dict[str, Json]
 
@@ -68,6 +71,45 @@ def add_record(chat: "Chat", after: int, record: Mapping[str, Json], text: Spoke
     return stored[0].extra.get(_STAMP) == stamp
 
 
+def new_stamp() -> str:
+    """Return a name for one change; short, because the last ones are in every record of a shared state."""
+    return uuid4().hex[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A change of shared state that comes with a record of a session: both happen, or neither."""
+
+    #: In the record too, by which it is known.
+    stamp: str
+    session_id: str
+    #: The record is the first one after so many.
+    after: int
+    of_app: State
+    of_user: State
+
+    @classmethod
+    def parse(cls, written: "Json") -> "Intent":
+        """Return an intent that was written as JSON."""
+        stamp, session_id, after, of_app, of_user = cast("tuple[str, str, int, State, State]", written)
+        return cls(stamp, session_id, after, of_app, of_user)
+
+    def to_json(self) -> list[Json]:
+        """Return the intent as JSON."""
+        return [self.stamp, self.session_id, self.after, self.of_app, self.of_user]
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """The last record of a shared state."""
+
+    state: State
+    #: Changes whose record may be there without them.
+    intents: tuple[Intent, ...]
+    #: The changes that were applied last, so that none is applied twice.
+    applied: tuple[str, ...]
+
+
 class SharedState:
     """The state that all sessions of a user share, or all users of an app."""
 
@@ -76,16 +118,54 @@ class SharedState:
 
     def load(self) -> State:
         """Return the current state."""
-        chat = self._log.find("state")
-        return {} if chat is None else last_state(chat)
+        return self._standing(self._log.find(_NAME)).state
 
-    def update(self, delta: State) -> State:
-        """Merge a change into the state; return it. A writer that was overtaken merges into the newer state."""
-        if not delta:
-            return self.load()
-        chat = self._log.open("state", title="state")
+    def intents(self) -> tuple[Intent, ...]:
+        """Return the changes that are not applied yet."""
+        return self._standing(self._log.find(_NAME)).intents
+
+    def note(self, intent: Intent) -> None:
+        """Write down a change before the record that it comes with."""
+        self._change(lambda now: replace(now, intents=(*now.intents, intent)))
+
+    def apply(self, stamp: str, delta: State) -> State:
+        """Merge a change into the state, once; return the state."""
+        return self._change(
+            lambda now: (
+                now
+                if stamp in now.applied
+                else _Standing(
+                    {**now.state, **delta}, _without(now.intents, stamp), (*now.applied, stamp)[-_MOST_APPLIED:]
+                )
+            )
+        ).state
+
+    def drop(self, stamp: str) -> None:
+        """Forget a change whose record was refused."""
+        self._change(lambda now: replace(now, intents=_without(now.intents, stamp)))
+
+    def _change(self, change: "Callable[[_Standing], _Standing]") -> _Standing:
+        """Write a new last record; a writer that was overtaken begins with the newer one."""
+        chat = self._log.open(_NAME, title=_NAME)
         while True:
             after = chat.info().message_count
-            state = {**last_state(chat), **delta}
-            if add_record(chat, after, {"state": state}):
-                return state
+            now = self._standing(chat)
+            new = change(now)
+            record: dict[str, Json] = {
+                "state": new.state,
+                "intents": [one.to_json() for one in new.intents],
+                "applied": list(new.applied),
+            }
+            if new == now or add_record(chat, after, record):
+                return new
+
+    def _standing(self, chat: "Chat | None") -> _Standing:
+        last = next((found for one in last_to_first(chat) if (found := read_record(one))), None) if chat else None
+        record: dict[str, Json] = last or {}
+        intents = cast("list[Json]", record.get("intents", []))
+        applied = cast("list[str]", record.get("applied", []))
+        return _Standing(cast("State", record.get("state", {})), tuple(map(Intent.parse, intents)), tuple(applied))
+
+
+def _without(intents: tuple[Intent, ...], stamp: str) -> tuple[Intent, ...]:
+    return tuple(one for one in intents if one.stamp != stamp)

@@ -141,6 +141,7 @@ def _project_reads() -> Iterator[Attempt]:
     calls: dict[str, Run] = {
         "projects.get": lambda v: v.projects.get("nowhere"),
         "projects.find": lambda v: v.projects.find("nowhere"),
+        "projects.list_memories": lambda v: v.projects.list_memories("nowhere"),
         "projects.list_sessions": lambda v: v.projects.list_sessions("nowhere"),
         "projects.list_checkpoints": lambda v: v.projects.list_checkpoints("nowhere"),
         "projects.preview": lambda v: v.projects.preview("nowhere"),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recollectum.domain.files.project import ListedProject, Project
+    from recollectum.domain.memory import Memory
     from recollectum.domain.session import Checkpoint, Session
     from recollectum.vault.projects.service import ForgottenProject, Projects
 
@@ -46,6 +47,10 @@ class AsyncProjects:
     async def add_root(self, project: str, folder: str) -> Project:
         """Say where a project is now. What was saved at its earlier roots, or at the new one, belongs to it."""
         return await asyncio.to_thread(lambda: self._service().add_root(project, folder))
+
+    async def list_memories(self, project: str, *, limit: int = 50) -> builtins.list[Memory]:
+        """Return the newest active memories of a project."""
+        return await asyncio.to_thread(lambda: self._service().list_memories(project, limit=limit))
 
     async def list_sessions(self, project: str, *, limit: int = 50) -> builtins.list[Session]:
         """Return the newest conversations of a project."""

@@ -37,6 +37,7 @@ def _paths(place: Place) -> list[str]:
         "/console/memories/mem_none",
         "/console/conversations",
         f"/console/conversations/{talks['Deploying the greenhouse sensors']}?at=3&from=0&to=20",
+        "/console/projects",
         "/console/review",
         "/console/review?decision=rejected",
         "/console/timeline?by=week",

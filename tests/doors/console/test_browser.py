@@ -22,6 +22,7 @@ PATHS = (
     "/console/memories",
     "/console/memories?state=soft_deleted",
     "/console/conversations",
+    "/console/projects",
     "/console/review",
     "/console/timeline",
     "/console/context?q=lisbon",
@@ -193,6 +194,25 @@ def test_search_answers_as_one_types_and_keys_move(chromium: Browser, filled: Pl
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
     seen.check()
+
+
+@pytest.mark.feature("C14")
+def test_a_project_is_found_read_and_erased(place: Place, page: Page) -> None:
+    vault = place.home.as_person("user:ada").vault("user:ada")
+    vault.memories.save("The kingfisher build uses ninja", project="/work/kingfisher")
+    vault.sessions.open(project="kingfisher").add("user", "why is the kingfisher build slow?")
+    page.get_by_role("link", name="Projects").click()
+    page.get_by_role("link", name="kingfisher").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("kingfisher")
+    expect(page.get_by_text("/work/kingfisher")).to_be_visible()
+    expect(page.get_by_role("link", name="The kingfisher build uses ninja")).to_be_visible()
+    page.get_by_role("button", name="Preview…").click()
+    expect(page.get_by_text("Everything of a project")).to_be_visible()
+    page.get_by_role("textbox").fill("erase")
+    page.get_by_role("button", name="Erase").click()
+    page.wait_for_url(re.compile(r"/console/privacy/receipts/"))
+    assert vault.projects.list() == []
+    assert not vault.recall("kingfisher")
 
 
 def test_tool_calls_are_folded_and_open(chromium: Browser, filled: Place) -> None:

@@ -51,6 +51,9 @@ def _check_hostile(place: Place, ada: httpx2.Client, text: str) -> None:
     chat = vault.sessions.open(topic=(text.strip() or "x")[:60].replace("\n", " "))
     chat.add("user", f"alpha {text}", speaker=text[:80].replace("\n", " "))
     chat.describe(title=text[:200], summary=text[:300])
+    vault.projects.add("/hostile")
+    vault.memories.save(f"alpha of a project {text}", project="hostile")
+    vault.projects.add_root("hostile", "/" + (text.replace("\0", "") or "x"))
     vault.admin.review.propose(
         [Finding(act=Act.ADD, content=f"gamma {text}", kind=memory.kind, importance=0.5, spans=(), reason=text[:90])]
     )
@@ -61,6 +64,8 @@ def _check_hostile(place: Place, ada: httpx2.Client, text: str) -> None:
         f"/console/memories/{memory.id}",
         "/console/conversations",
         f"/console/conversations/{chat.id}?at=1&from=0&to=9",
+        "/console/projects",
+        "/console/projects/hostile",
         "/console/review",
         "/console/timeline",
         f"/console/context?q=alpha&tokens=2000&session={chat.id}",

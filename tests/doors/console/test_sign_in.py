@@ -17,6 +17,8 @@ PAGES = (
     "/console/memories/mem_x",
     "/console/conversations",
     "/console/conversations/ses_x",
+    "/console/projects",
+    "/console/projects/x",
     "/console/review",
     "/console/timeline",
     "/console/context",

@@ -54,6 +54,10 @@ def test_two_projects_never_mix_in_a_context_unless_asked(filled: Vault) -> None
     assert seen(filled.context(WORD, project="blue", all_projects=True).whole) == {"blue", "red", "own"}
     # Without a word of a question, learnings alone.
     assert seen(filled.context(project="red").whole) == {"red", "own"}
+    assert [one.content for one in filled.projects.list_memories("red")] == [
+        f"Paint the red {WORD} first",
+        f"The red {WORD} is tall",
+    ]
     # The project of a session is known.
     session = filled.projects.list_sessions("red")[0]
     assert seen(filled.context(WORD, session_id=session.id).whole) == {"red", "own"}

@@ -7,7 +7,7 @@ sign_in        signing in and out
 sign_in_desk   one-time links and browser sessions
 search         the first page
 memories       memories, their history and sources
-conversations  conversations to read
+conversations  conversations to read, and their projects
 review         proposals to decide
 text_diff      word-by-word comparison
 timeline       what happened over time

@@ -1,10 +1,12 @@
-"""Shows conversations, with tool calls folded and cited words marked."""
+"""Shows conversations, with tool calls folded and cited words marked, and the projects that they belong to."""
 
 import json
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from recollectum.domain.errors import NotFound
+from recollectum.domain.files.project import is_project_name
 from recollectum.domain.message import Json, Message, Role, ToolCall
 from recollectum.domain.records import dataclass
 from recollectum.doors.console.page_requests import ROOT, CurrentVisit, new_router
@@ -22,6 +24,8 @@ _MESSAGES = 60
 #: How many messages are shown before the target of a link.
 _LEAD = 8
 _LONGEST = 20_000
+#: How many memories and conversations of a project are shown.
+_OF_PROJECT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,29 @@ def one(
         "later": messages[-1].position if messages and messages[-1].position < session.message_count else 0,
     }
     return visit.page("conversation.html", values)
+
+
+@router.get(f"{ROOT}/projects")
+def projects(visit: CurrentVisit) -> Response:
+    """Show the projects with how much belongs to each."""
+    return visit.page("projects.html", {"projects": visit.vault.projects.list()})
+
+
+@router.get(f"{ROOT}/projects/{{name}}")
+def project(visit: CurrentVisit, name: str) -> Response:
+    """Show one project: where it is, and what belongs to it."""
+    if not is_project_name(name):
+        raise NotFound("there is no such project in this vault")
+    known = visit.vault.projects
+    found = known.get(name)
+    values = {
+        "project": found.project,
+        "counts": found.counts,
+        "memories": known.list_memories(found.project.id, limit=_OF_PROJECT),
+        "sessions": known.list_sessions(found.project.id, limit=_OF_PROJECT),
+        "checkpoints": known.list_checkpoints(found.project.id),
+    }
+    return visit.page("project.html", values)
 
 
 def _chosen(chat: "Chat", at: int | None, after: int | None, before: int | None) -> list[Message]:

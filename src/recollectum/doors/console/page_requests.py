@@ -43,6 +43,7 @@ PAGES = (
     ("", "Search"),
     ("memories", "Memories"),
     ("conversations", "Conversations"),
+    ("projects", "Projects"),
     ("review", "Review"),
     ("timeline", "Timeline"),
     ("context", "Context"),

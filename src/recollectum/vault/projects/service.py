@@ -5,7 +5,7 @@ import builtins
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.files.project import ListedProject, Project, check_project_name
-from recollectum.domain.memory import State
+from recollectum.domain.memory import Memory, State
 from recollectum.domain.records import dataclass
 from recollectum.domain.session import Checkpoint, Session
 from recollectum.policy.actions import Action
@@ -112,6 +112,17 @@ class Projects(VaultService):
             return get_project(tx, ProjectPlace(found.id))
 
         return self._runtime.write(change)
+
+    @operation(Action.MEMORY_READ, Scope.USER)
+    def list_memories(self, project: str, *, limit: int = 50) -> builtins.list[Memory]:
+        """Return the newest active memories of a project."""
+        place, most = parse_place(project, self.gate), check_limit(limit, MAX_PAGE)
+
+        def load(tx: Tx, reading: ClockReading) -> builtins.list[Memory]:
+            found = memories.find_many(tx, projects.memory_ids(tx, get_project(tx, place).ids)[::-1])
+            return [one for one in found if state_at(one, reading) is State.ACTIVE][:most]
+
+        return self._runtime.read(load)
 
     @operation(Action.SESSION_READ, Scope.USER)
     def list_sessions(self, project: str, *, limit: int = 50) -> builtins.list[Session]:

@@ -193,6 +193,26 @@ def test_a_bomb_ends_at_the_limit_in_bounded_memory(tmp_path: Path, bomb: str) -
     assert sum(one.stat().st_size for one in (tmp_path / "staging").rglob("*")) <= MAX_BYTES
 
 
+_PARTS = ("a", "A", "..", ".", "", "b", "nul", "\u00e9", "e\u0301", "c\\d", "x" * 90, "~", "-rf", "\u202e", "a:b")
+_TYPES = (tarfile.REGTYPE, tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, b"?")
+
+
+def _made_up(chance: random.Random) -> bytes:
+    """A tar file with a few entries of any name and type, one leading through the other."""
+    made = io.BytesIO()
+    with tarfile.open(
+        fileobj=made, mode="w", format=chance.choice((tarfile.PAX_FORMAT, tarfile.GNU_FORMAT))
+    ) as archive:
+        for _ in range(chance.randrange(1, 5)):
+            info = tarfile.TarInfo(
+                chance.choice(("", "/")) + "/".join(chance.choices(_PARTS, k=chance.randrange(1, 4)))
+            )
+            info.type = chance.choice(_TYPES)
+            info.linkname = chance.choice(("/etc/passwd", "..", "a", ""))
+            archive.addfile(info)
+    return made.getvalue()
+
+
 def test_spoiled_archives_never_write_elsewhere_nor_end_in_an_unknown_error(tmp_path: Path) -> None:
     chance = random.Random(16)
     archives = [one.read_bytes() for one in write_archives(tmp_path / "archives")]
@@ -205,8 +225,8 @@ def test_spoiled_archives_never_write_elsewhere_nor_end_in_an_unknown_error(tmp_
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for number in range(FUZZED):
         # Spoiled inside the compression half of the time, or else the checksum of gzip ends most of them.
-        data = bytearray(chance.choice((*archives, plain, plain)))
-        for _ in range(chance.choice((1, 1, 2, 8, 40))):
+        data = bytearray(chance.choice((*archives, plain, plain, _made_up(chance))))
+        for _ in range(chance.choice((0, 1, 1, 2, 8, 40))):
             data[chance.randrange(len(data))] = chance.randrange(256)
         if chance.random() < 0.2:
             del data[chance.randrange(len(data)) :]

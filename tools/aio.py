@@ -18,7 +18,10 @@ from typing import cast
 from recollectum.engine import Recollectum
 from recollectum.vault.access.keys import Keys
 from recollectum.vault.access.people import People
-from recollectum.vault.admin import VaultAdmin, VaultPrivacy
+from recollectum.vault.admin import VaultAdmin, VaultPrivacy, VaultState
+from recollectum.vault.agent_state.accounts import Accounts
+from recollectum.vault.agent_state.interfaces import InterfaceState
+from recollectum.vault.agent_state.shell_history import ShellHistory
 from recollectum.vault.consolidation.service import Consolidation
 from recollectum.vault.contacts.service import Contacts
 from recollectum.vault.context.profile import Profiles
@@ -59,20 +62,15 @@ FILES: dict[str, tuple[str, tuple[type, ...]]] = {
     "sessions": ("the conversations of a vault", (Sessions, Chat, Checkpoints, StoredEchoes, Summaries)),
     "admin": (
         "what runs a vault",
-        (
-            VaultAdmin,
-            Consolidation,
-            Events,
-            Index,
-            Lifecycle,
-            Profiles,
-            Review,
-            Served,
-        ),
+        (VaultAdmin, Consolidation, Events, Index, Lifecycle, Profiles, Review, Served),
     ),
     "files": (
         "the files that a vault reads: notes, transcripts and imports",
         (FileHosts, GlobalNotesFile, Imports, Notes, Transcripts),
+    ),
+    "state": (
+        "what agents keep besides conversations and memories",
+        (VaultState, ShellHistory, InterfaceState, Accounts),
     ),
     "privacy": ("taking back and erasing", (VaultPrivacy, Purge, Quarantines, Trash, Undo)),
 }
@@ -88,6 +86,7 @@ _ATTRIBUTES = {
     (Vault, "sessions"): "The conversations of the vault.",
     (Vault, "admin"): "What runs the vault.",
     (Vault, "privacy"): "What takes things back and erases them.",
+    (Vault, "state"): "What agents keep for the person besides.",
     (Chat, "id"): "The id of the session.",
     (Chat, "key"): "The place of the session.",
     (Chat, "notice"): "What opening it did to the names of its group and topic.",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
         RetentionPresetName,
         Tenant,
     )
+    from recollectum.domain.agent_state.account import Account
+    from recollectum.domain.agent_state.interface import InterfaceValue
+    from recollectum.domain.agent_state.shell_command import ShellCommand
     from recollectum.domain.contact import Contact, Resolved
     from recollectum.domain.context import Context, Profile
     from recollectum.domain.errors import (
@@ -72,7 +75,10 @@ if TYPE_CHECKING:
     from recollectum.upkeep.home_admin import HomeAdmin
     from recollectum.vault.access.keys import Keys
     from recollectum.vault.access.people import People
-    from recollectum.vault.admin import VaultAdmin, VaultPrivacy
+    from recollectum.vault.admin import VaultAdmin, VaultPrivacy, VaultState
+    from recollectum.vault.agent_state.accounts import Accounts
+    from recollectum.vault.agent_state.interfaces import InterfaceState
+    from recollectum.vault.agent_state.shell_history import ShellHistory
     from recollectum.vault.consolidation.job import ConsolidationOutcome
     from recollectum.vault.consolidation.learn import LearnResult
     from recollectum.vault.consolidation.revert import Reverted
@@ -116,6 +122,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Account",
+    "Accounts",
     "AdoptResult",
     "ApiKey",
     "ArchivedMatches",
@@ -176,6 +184,8 @@ __all__ = [
     "Index",
     "IndexHealth",
     "IndexStatus",
+    "InterfaceState",
+    "InterfaceValue",
     "InvalidInput",
     "Job",
     "JobStateName",
@@ -249,6 +259,8 @@ __all__ = [
     "SessionKey",
     "Sessions",
     "Settings",
+    "ShellCommand",
+    "ShellHistory",
     "Source",
     "SourceName",
     "SourceRows",
@@ -278,6 +290,7 @@ __all__ = [
     "VaultAdmin",
     "VaultPlace",
     "VaultPrivacy",
+    "VaultState",
 ]
 
 # Imported on first use: a program that needs one module does not pay for all of them.
@@ -285,6 +298,9 @@ _NAMES_OF = {
     "recollectum.domain.access.caller": "ApiKey Caller Grant NewKey PermissionName ScopeName",
     "recollectum.domain.access.owner": "Owner",
     "recollectum.domain.access.person": "Merge MergePreview Person RetentionPreset RetentionPresetName Tenant",
+    "recollectum.domain.agent_state.account": "Account",
+    "recollectum.domain.agent_state.interface": "InterfaceValue",
+    "recollectum.domain.agent_state.shell_command": "ShellCommand",
     "recollectum.domain.contact": "Contact Resolved",
     "recollectum.domain.context": "Context Profile",
     "recollectum.domain.errors": "Conflict Damaged Denied DiskFull InvalidInput KeyProblem NotFound RecollectumError "
@@ -327,7 +343,10 @@ _NAMES_OF = {
     "recollectum.upkeep.home_admin": "HomeAdmin",
     "recollectum.vault.access.keys": "Keys",
     "recollectum.vault.access.people": "People",
-    "recollectum.vault.admin": "VaultAdmin VaultPrivacy",
+    "recollectum.vault.admin": "VaultAdmin VaultPrivacy VaultState",
+    "recollectum.vault.agent_state.accounts": "Accounts",
+    "recollectum.vault.agent_state.interfaces": "InterfaceState",
+    "recollectum.vault.agent_state.shell_history": "ShellHistory",
     "recollectum.vault.consolidation.job": "ConsolidationOutcome",
     "recollectum.vault.consolidation.learn": "LearnResult",
     "recollectum.vault.consolidation.revert": "Reverted",

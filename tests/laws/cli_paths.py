@@ -5,7 +5,7 @@ from recollectum.policy.actions import Action as A
 from tests.laws.door_paths import Actions
 from tests.matrix.world import Held
 
-_PURGE = (A.PURGE_RUN, A.MEMORY_DELETE, A.SESSION_DELETE)
+_PURGE = (A.PURGE_RUN, A.MEMORY_DELETE, A.SESSION_DELETE, A.STATE_DELETE)
 _UNDO = (A.UNDO_RUN, A.MEMORY_WRITE, A.MEMORY_DELETE)
 
 
@@ -18,6 +18,7 @@ def commands(held: Held, folder: str) -> Commands:
     return {
         **_of_memories(held),
         **_of_sessions(held.sessions[0], folder),
+        **_of_state(),
         **_of_upkeep(held, folder),
         **_of_the_home(),
     }
@@ -87,6 +88,24 @@ def _of_sessions(session: str, folder: str) -> Commands:
     }
 
 
+def _of_state() -> Commands:
+    """About what agents keep besides."""
+    return {
+        "history add": (("ls -l",), (A.STATE_WRITE,)),
+        "history list": ((), (A.STATE_READ,)),
+        "history search": (("ls",), (A.STATE_READ,)),
+        "history clear": (("--yes",), (A.STATE_DELETE,)),
+        "state show": ((), (A.STATE_READ,)),
+        "state get": (("theme",), (A.STATE_READ,)),
+        "state set": (("theme", "dark"), (A.STATE_WRITE,)),
+        "state unset": (("theme",), (A.STATE_DELETE,)),
+        "accounts list": ((), (A.STATE_READ,)),
+        "accounts add": (("google", "ada@example.com"), (A.STATE_WRITE,)),
+        "accounts use": (("google", "ada@example.com"), (A.STATE_WRITE,)),
+        "accounts remove": (("google", "ada@example.com"), (A.STATE_DELETE,)),
+    }
+
+
 def _of_upkeep(held: Held, folder: str) -> Commands:
     """About what keeps memory in order, and what takes it away."""
     memory, session = held.memories["active"], held.sessions[0]
@@ -117,6 +136,7 @@ def _of_upkeep(held: Held, folder: str) -> Commands:
         "purge source": (("imported", "--yes"), _PURGE),
         "purge older-than": (("1", "--yes"), _PURGE),
         "purge memory": ((memory, "--yes"), _PURGE),
+        "purge history": (("--yes",), _PURGE),
         "purge finish": ((), _PURGE),
         "purge receipts list": ((), (A.RECEIPT_READ,)),
         "purge receipts show": (("rcp_none",), (A.RECEIPT_READ,)),

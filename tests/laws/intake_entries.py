@@ -181,6 +181,10 @@ ENTRIES: dict[str, Entry] = {
     "review.propose": lambda w, t: w.vault.admin.review.propose([_finding(t)]),
     "review.propose (reason)": lambda w, t: w.vault.admin.review.propose([_finding("for a reason", t)]),
     "review.approve": _approve,
+    "shellhistory.add": lambda w, t: w.vault.state.history.add(t),
+    "shellhistory.add_many": lambda w, t: w.vault.state.history.add_many([t])[0],
+    "interfacestate.save": lambda w, t: w.vault.state.interfaces.save("note", t),
+    "interfacestate.save (object)": lambda w, t: w.vault.state.interfaces.save("notes", {"first": [t]}),
     "chat.add": lambda w, t: w.chat("a").add("user", t),
     "chat.add (parts)": lambda w, t: w.chat("b").add("user", [{"type": "text", "text": t}]),
     "chat.add (thoughts)": lambda w, t: w.chat("c").add("assistant", "so", thoughts=[{"text": t}]),
@@ -224,11 +228,16 @@ ENTRIES: dict[str, Entry] = {
     "HTTP POST /v1/sessions/{session_id}/messages": _http_message,
     "HTTP POST /v1/learnings": lambda w, t: w.served.ask("POST", "/v1/learnings", {"text": t, "category": "pattern"}),
     "HTTP POST /v1/review/{proposal_id}/approval": _http_approve,
+    "HTTP POST /v1/history": lambda w, t: w.served.ask("POST", "/v1/history", {"command": t}),
+    "HTTP PUT /v1/state": lambda w, t: w.served.ask("PUT", "/v1/state", {"key": "http-note", "value": t}),
 }
 
 #: Operations that may write and take a str, and why no text of theirs needs an entry.
 WITHOUT_TEXT: dict[str, str] = {
     "checkpoints.save": "a name that holds a secret is refused; a test of its own shows it",
+    "accounts.add": "a name that holds a secret is refused; a test of its own shows it",
+    "accounts.activate": "it names an account that is there, and brings no text",
+    "accounts.remove": "it names an account that is there, and brings no text",
     "imports.list_places": "it names a folder, and brings no text",
     "imports.preview": "it writes nothing",
     "globalnotesfile.save": "MEMORY.md is the person's own file, and stays as they wrote it",
@@ -252,6 +261,13 @@ PATHS_WITHOUT_TEXT: dict[str, str] = {
             *("console POST /console/review/{proposal_id}/reject", "console POST /console/timeline/undo"),
         ),
         _BY_ID,
+    ),
+    **dict.fromkeys(
+        (
+            *("HTTP POST /v1/accounts", "HTTP PUT /v1/accounts/active"),
+            *("CLI accounts add", "CLI accounts use"),
+        ),
+        "an account that holds a secret is refused",
     ),
     "HTTP POST /v1/sessions": "it names an agent, a channel, a group and a topic",
     "CLI notes add": "`notes sync` reads what it names",

@@ -134,6 +134,8 @@ TERMINAL_ENTRIES: dict[str, Entry] = {
     "CLI memories supersede": _supersede,
     "CLI learnings add": lambda _, t: ok("learnings", "add", t, *_ALICE),
     "CLI learnings sync": _learnings_sync,
+    "CLI history add": lambda _, t: ok("history", "add", t, *_ALICE),
+    "CLI state set": lambda _, t: ok("state", "set", "cli-note", t, *_ALICE),
     "CLI review approve": _approve,
     "CLI sessions add": lambda w, t: ok("sessions", "add", w.chat("command").id, "user", t, *_ALICE),
     "CLI sessions import": _import,

@@ -64,6 +64,7 @@ _ADMITS = frozenset(name for name, _ in inspect.getmembers(Intake, inspect.isfun
 _WRITES = frozenset(
     {
         *(A.MEMORY_WRITE, A.SESSION_WRITE, A.NOTE_WRITE, A.TRANSCRIPT_WRITE, A.FILE_FOLLOW),
+        A.STATE_WRITE,
         *(A.CONSOLIDATION_RUN, A.REVIEW_PROPOSE, A.REVIEW_DECIDE, A.QUARANTINE_WRITE),
     }
 )
@@ -75,6 +76,7 @@ _NAMES = frozenset(
         "memory_id", "session_id", "message_id", "proposal_id", "import_id", "run_id", "kind", "state", "decision",
         "category", "agent", "channel", "group", "topic", "hook", "key", "before", "hash", "place", "token", "source",
         "name", "request", "owner", "quarantine_id", "confirmation", "folder", "path", "reason_code", "who", "because",
+        "command_id", "project", "interface",
     }
 )  # fmt: skip
 

@@ -47,7 +47,7 @@ class Attempt:
 
 def attempts(held: Held) -> list[Attempt]:
     """Every operation there is, aimed at what one vault holds; readers first, what destroys last."""
-    return [*reads(held), *_memory_writes(held), *_session_writes(held), *_upkeep()]
+    return [*reads(held), *_memory_writes(held), *_session_writes(held), *_of_state(), *_upkeep()]
 
 
 def reads(held: Held) -> list[Attempt]:
@@ -148,6 +148,33 @@ def _project_reads() -> Iterator[Attempt]:
     }
     for name, run in calls.items():
         yield Attempt(name=name, permission="read", run=lambda v, r=run: _tried(lambda: r(v)))
+
+
+def _of_state() -> Iterator[Attempt]:
+    """What agents keep besides: nothing of it is there before the writes."""
+    reads: dict[str, Run] = {
+        "shellhistory.list": lambda v: v.state.history.list(),
+        "interfacestate.list": lambda v: v.state.interfaces.list(),
+        "interfacestate.list_interfaces": lambda v: v.state.interfaces.list_interfaces(),
+        "interfacestate.get": lambda v: _tried(lambda: v.state.interfaces.get("nothing")),
+        "interfacestate.find": lambda v: v.state.interfaces.find("nothing"),
+        "accounts.list": lambda v: v.state.accounts.list(),
+        "accounts.find_active": lambda v: v.state.accounts.find_active("nowhere"),
+    }
+    writes: dict[str, Run] = {
+        "shellhistory.add": lambda v: v.state.history.add("ls"),
+        "shellhistory.add_many": lambda v: v.state.history.add_many(["ls", "pwd"]),
+        "shellhistory.delete": lambda v: _tried(lambda: v.state.history.delete("cmd_none")),
+        "shellhistory.delete_all": lambda v: v.state.history.delete_all(project="0" * 64),
+        "interfacestate.save": lambda v: v.state.interfaces.save("theme", "dark"),
+        "interfacestate.delete": lambda v: _tried(lambda: v.state.interfaces.delete("nothing")),
+        "accounts.add": lambda v: v.state.accounts.add("google", "ada@example.com"),
+        "accounts.activate": lambda v: _tried(lambda: v.state.accounts.activate("nowhere", "nobody")),
+        "accounts.remove": lambda v: _tried(lambda: v.state.accounts.remove("nowhere", "nobody")),
+    }
+    for permission, calls in (("read", reads), ("write", writes)):
+        for name, run in calls.items():
+            yield Attempt(name=name, permission=permission, run=run)
 
 
 def _session_reads(held: Held) -> Iterator[Attempt]:

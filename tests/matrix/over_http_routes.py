@@ -62,8 +62,8 @@ class Ask:
 def asks(held: Held, things: Things | None) -> list[Ask]:
     """Every request there is, aimed at what one vault holds; readers first, what destroys last."""
     there = things or Things(learning="mem_none", proposal="prp_none", receipt="rct_none", key="key_none")
-    every = [*_of_memories(held), *_reads(held, there), *_of_mem0(held), *_writes(held, there), *_own(there)]
-    every += [*_of_keys(there), *_mem0_deletes_all()]
+    every = [*_of_memories(held), *_reads(held, there), *_reads_of_state(), *_of_mem0(held), *_writes(held, there)]
+    every += [*_own(there), *_of_keys(there), *_mem0_deletes_all()]
     return every if things else [_unfurnished(one) for one in every]
 
 
@@ -137,6 +137,25 @@ def _writes(held: Held, things: Things) -> Iterator[Ask]:
     yield write("DELETE /v1/learnings/{memory_id}", things.learning)
     yield write("POST /v1/review/{proposal_id}/approval", things.proposal)
     yield write("POST /v1/review/{proposal_id}/rejection", things.proposal)
+    yield from _writes_of_state()
+
+
+def _reads_of_state() -> Iterator[Ask]:
+    for path in ("/v1/history", "/v1/state", "/v1/accounts"):
+        yield Ask(route=f"GET {path}")
+
+
+def _writes_of_state() -> Iterator[Ask]:
+    ada = {"service": "google", "account": "ada@example.com"}
+    query = "service=google&account=ada%40example.com"
+    yield Ask(route="POST /v1/history", body={"command": "ls"}, permission="write")
+    yield Ask(route="DELETE /v1/history", query="project=" + "0" * 64, permission="write")
+    yield Ask(route="DELETE /v1/history/{command_id}", id="cmd_none", permission="write", there=False)
+    yield Ask(route="PUT /v1/state", body={"key": "theme", "value": "dark"}, permission="write")
+    yield Ask(route="DELETE /v1/state", query="key=theme", permission="write")
+    yield Ask(route="POST /v1/accounts", body=ada, permission="write")
+    yield Ask(route="PUT /v1/accounts/active", body=ada, permission="write")
+    yield Ask(route="DELETE /v1/accounts", query=query, permission="write")
 
 
 def _own(things: Things) -> Iterator[Ask]:

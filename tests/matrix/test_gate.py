@@ -14,7 +14,10 @@ from recollectum.domain.session import Session, SessionKey
 from recollectum.policy.actions import Action
 from recollectum.vault.access.keys import Keys
 from recollectum.vault.access.people import People
-from recollectum.vault.admin import VaultAdmin, VaultPrivacy
+from recollectum.vault.admin import VaultAdmin, VaultPrivacy, VaultState
+from recollectum.vault.agent_state.accounts import Accounts
+from recollectum.vault.agent_state.interfaces import InterfaceState
+from recollectum.vault.agent_state.shell_history import ShellHistory
 from recollectum.vault.consolidation.service import Consolidation
 from recollectum.vault.contacts.service import Contacts
 from recollectum.vault.context.profile import Profiles
@@ -57,6 +60,10 @@ OF_A_VAULT = {
     Vault,
     VaultAdmin,
     VaultPrivacy,
+    VaultState,
+    ShellHistory,
+    InterfaceState,
+    Accounts,
     Imports,
     StoredEchoes,
     Summaries,
@@ -169,6 +176,10 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         vault,
         vault.admin,
         vault.privacy,
+        vault.state,
+        vault.state.history,
+        vault.state.interfaces,
+        vault.state.accounts,
         vault.memories,
         vault.sessions,
         vault.sessions.echoes,

@@ -31,6 +31,7 @@ BOTH = (
     "tests/adapters/mem0/",
     "tests/matrix/test_matrix.py",
     "tests/vault/access/",
+    "tests/vault/agent_state/",
     "tests/vault/consolidation/",
     "tests/vault/contacts/",
     "tests/vault/context/",
@@ -61,6 +62,7 @@ FILES_ALONE = {
     "tests/adapters/mem0/test_memory.py::test_what_mem0_refuses_is_refused": "refused before a database is asked",
     "tests/matrix/test_matrix.py::test_an_encrypted_home_keeps_people_as_far_apart": _FILES,
     "tests/vault/access/test_people_merge.py::test_a_process_killed_between_two_steps_leaves_all_or_nothing": _PROGRAM,
+    "tests/vault/agent_state/test_shell_history.py::test_shells_that_record_at_once_lose_no_command": _PROGRAM,
     "tests/vault/consolidation/test_consolidation.py::"
     "test_a_model_that_fails_leaves_everything_and_is_asked_again": _CLOCK,
     "tests/vault/consolidation/test_consolidation.py::test_a_job_that_always_fails_is_given_up_and_seen": _CLOCK,

@@ -26,7 +26,10 @@ BUILT_IN: dict[str, object] = {
         **{"cache_kib": 8192, "reserve_mib": 8},
     },
     "lifecycle": {"active_days": -1, "archive_days": -1, "grace_days": 7, "agents": "", "clock_leap_days": 45},
-    "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500, "cache_seconds": 45.0},
+    "sessions": {
+        **{"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500},
+        **{"shell_history": 10_000, "cache_seconds": 45.0},
+    },
     "recall": {
         **{"limit": 10, "max": 1000},
         "sources": "memories, sessions, notes",
@@ -41,9 +44,7 @@ BUILT_IN: dict[str, object] = {
         "key_variable": "",
         "dimensions": 0,
         "timeout_seconds": 10.0,
-        "batch": 32,
-        "concurrency": 2,
-        "threads": 1,
+        **{"batch": 32, "concurrency": 2, "threads": 1},
         "cache_entries": 50_000,
         "query_cache_entries": 1000,
     },
@@ -52,8 +53,7 @@ BUILT_IN: dict[str, object] = {
         "base_url": "",
         "plain_http": "loopback",
         "key_variable": "",
-        "timeout_seconds": 10.0,
-        "threads": 1,
+        **{"timeout_seconds": 10.0, "threads": 1},
     },
     "language_model": {
         "provider": "none",

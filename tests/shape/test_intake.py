@@ -29,6 +29,8 @@ _WRITERS = {
     "notes.insert": {"src/recollectum/vault/notes/sync.py"},
     "notes.update": {"src/recollectum/vault/notes/sync.py"},
     "proposals.add": {"src/recollectum/vault/review/service.py"},
+    "shell_commands.add": {"src/recollectum/vault/agent_state/shell_history.py"},
+    "documents.replace": {"src/recollectum/vault/agent_state/documents.py"},
     "summaries.save": {
         "src/recollectum/vault/sessions/summaries.py",
         "src/recollectum/vault/sessions/checkpoints.py",  # a fork copies the summary

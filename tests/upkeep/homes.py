@@ -14,13 +14,16 @@ ANN, BEN = "user:ann", "user:ben"
 
 
 def fill(vault: Vault, count: int = 200) -> None:
-    """Memories, an edit of one, a conversation."""
+    """Memories, an edit of one, a conversation, and what agents keep besides."""
     vault.memories.save_many([Draft(content=f"number {number} of the things to keep") for number in range(count)])
     edited = vault.memories.save("tea is drunk without milk", key="tea").memory
     vault.memories.edit(edited.id, content="tea is drunk with milk")
     chat = vault.sessions.open(channel="test", agent="main")
     for number in range(count // 4):
         chat.add("user", f"message {number} in the conversation")
+    vault.state.history.add_many(["git status", "for one in *\ndo echo $one\ndone"], project="a" * 64)
+    vault.state.interfaces.save("tips_shown", {"welcome": 2}, "terminal")
+    vault.state.accounts.add("google", "ada@example.com")
 
 
 def filled(folder: Path, *, encryption: str = "auto", owners: tuple[str, ...] = (ANN, BEN)) -> Recollectum:
@@ -43,6 +46,11 @@ def opening(folder: Path, *, recovery_code: str | None = None, unauthenticated: 
     )
 
 
-def said(vault: Vault) -> tuple[list[str], int]:
-    """Everything that is remembered, and how many messages there are."""
-    return sorted(memory.content for memory in vault.memories.list(limit=1000)), vault.admin.totals().messages
+def said(vault: Vault) -> tuple[list[str], int, list[object]]:
+    """Everything that is remembered, how many messages there are, and what agents keep besides."""
+    kept: list[object] = [
+        *vault.state.history.list(),
+        *vault.state.interfaces.list("terminal"),
+        *vault.state.accounts.list(),
+    ]
+    return sorted(memory.content for memory in vault.memories.list(limit=1000)), vault.admin.totals().messages, kept

@@ -28,9 +28,11 @@ from recollectum.aio.home import AsyncKeys, AsyncPeople, AsyncReceipts, AsyncRec
 from recollectum.aio.privacy import AsyncPurge, AsyncQuarantines, AsyncTrash, AsyncUndo, AsyncVaultPrivacy
 from recollectum.aio.projects import AsyncProjects
 from recollectum.aio.sessions import AsyncChat, AsyncCheckpoints, AsyncSessions, AsyncStoredEchoes, AsyncSummaries
+from recollectum.aio.state import AsyncAccounts, AsyncInterfaceState, AsyncShellHistory, AsyncVaultState
 from recollectum.aio.vault import AsyncContacts, AsyncLearnings, AsyncMemories, AsyncVault
 
 __all__ = [
+    "AsyncAccounts",
     "AsyncChat",
     "AsyncCheckpoints",
     "AsyncConsolidation",
@@ -41,6 +43,7 @@ __all__ = [
     "AsyncGlobalNotesFile",
     "AsyncImports",
     "AsyncIndex",
+    "AsyncInterfaceState",
     "AsyncKeys",
     "AsyncLearnings",
     "AsyncLifecycle",
@@ -56,6 +59,7 @@ __all__ = [
     "AsyncReview",
     "AsyncServed",
     "AsyncSessions",
+    "AsyncShellHistory",
     "AsyncStoredEchoes",
     "AsyncSummaries",
     "AsyncTranscripts",
@@ -64,4 +68,5 @@ __all__ = [
     "AsyncVault",
     "AsyncVaultAdmin",
     "AsyncVaultPrivacy",
+    "AsyncVaultState",
 ]

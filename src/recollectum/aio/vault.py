@@ -12,6 +12,7 @@ from recollectum.aio.admin import AsyncVaultAdmin
 from recollectum.aio.privacy import AsyncVaultPrivacy
 from recollectum.aio.projects import AsyncProjects
 from recollectum.aio.sessions import AsyncSessions
+from recollectum.aio.state import AsyncVaultState
 from recollectum.domain.memory import State
 from recollectum.domain.session import MAIN
 
@@ -70,6 +71,11 @@ class AsyncVault:
     def privacy(self) -> AsyncVaultPrivacy:
         """What takes things back and erases them."""
         return AsyncVaultPrivacy(lambda: self._service().privacy)
+
+    @property
+    def state(self) -> AsyncVaultState:
+        """What agents keep for the person besides."""
+        return AsyncVaultState(lambda: self._service().state)
 
     @property
     def learnings(self) -> AsyncLearnings:

@@ -1,6 +1,7 @@
 """The nouns: frozen dataclasses, enums, ids and the error tree. Standard library only.
 
 access/     owner, caller, person and credential: who may do what
+agent_state/  what agents keep besides conversations and memories
 files/      notes and transcripts that a vault follows
 models/     what embedders and language models are asked and what they answer
 telemetry/  numbers and times for those who operate it

@@ -33,6 +33,10 @@ class Action(StrEnum):
     REVIEW_READ = "review.read"
     REVIEW_PROPOSE = "review.propose"
     REVIEW_DECIDE = "review.decide"
+    #: What agents keep besides: the history of shells, the state of interfaces, accounts.
+    STATE_READ = "state.read"
+    STATE_WRITE = "state.write"
+    STATE_DELETE = "state.delete"
     EVENT_READ = "event.read"
     UNDO_RUN = "undo.run"
     LIFECYCLE_RUN = "lifecycle.run"

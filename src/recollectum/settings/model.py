@@ -47,6 +47,7 @@ class SessionSettings:
     )
     hook_max_age_hours: int = number(48, 0, 87_600, "Hours until a hook session is pruned; 0 is never.")
     hook_max_count: int = number(500, 0, 1_000_000, "How many hook sessions are kept; 0 is all.")
+    shell_history: int = number(10_000, 1, 1_000_000, "How many shell commands are kept of each project.")
     cache_seconds: float = number(
         45.0, 0.0, 86_400, "How long a list of sessions is kept in memory while nothing changes; 0 keeps none."
     )

@@ -31,6 +31,7 @@ transcripts    follows transcript files of other programs
 consolidation  turns conversations into memories
 review         the inbox of proposals
 projects       the folders that memories and conversations belong to
+agent_state    what agents keep besides: history of shells, state of interfaces, accounts
 contacts       resolves who is meant and how to reach them
 purge          erases for good, with receipts
 extensions     what others wrote for agents

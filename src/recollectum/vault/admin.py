@@ -1,4 +1,4 @@
-"""Groups the services of a vault that programs seldom need: `admin` and `privacy`."""
+"""Groups the services of a vault that programs seldom need: `admin`, `privacy` and `state`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -15,6 +15,9 @@ from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import Service, VaultService
 
 if TYPE_CHECKING:
+    from recollectum.vault.agent_state.accounts import Accounts
+    from recollectum.vault.agent_state.interfaces import InterfaceState
+    from recollectum.vault.agent_state.shell_history import ShellHistory
     from recollectum.vault.consolidation.service import Consolidation
     from recollectum.vault.context.profile import Profiles
     from recollectum.vault.events import Events
@@ -71,6 +74,18 @@ class VaultAdmin(VaultService):
     def clock(self) -> ClockReading:
         """Return the vault's time, and whether the wall clock is in doubt."""
         return self._runtime.read(lambda _, reading: reading)
+
+
+class VaultState(VaultService):
+    """What agents keep for the person besides conversations and memories."""
+
+    history: Service["ShellHistory"] = Service(
+        "agent_state.shell_history.ShellHistory", "The commands of shells, by project."
+    )
+    interfaces: Service["InterfaceState"] = Service(
+        "agent_state.interfaces.InterfaceState", "What user interfaces keep between runs."
+    )
+    accounts: Service["Accounts"] = Service("agent_state.accounts.Accounts", "The person's accounts at services.")
 
 
 class VaultPrivacy(VaultService):

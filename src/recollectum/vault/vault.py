@@ -11,7 +11,7 @@ from recollectum.domain.memory import KindName
 from recollectum.domain.session import MAIN
 from recollectum.domain.trust import TrustName
 from recollectum.policy.actions import Action
-from recollectum.vault.admin import VaultAdmin, VaultPrivacy
+from recollectum.vault.admin import VaultAdmin, VaultPrivacy, VaultState
 from recollectum.vault.gate import operation
 from recollectum.vault.memories.service import Memories
 from recollectum.vault.messages import direct_key
@@ -44,6 +44,7 @@ class Vault(VaultService):
         self.sessions = Sessions(runtime)
         self.admin = VaultAdmin(runtime)
         self.privacy = VaultPrivacy(runtime, purging)
+        self.state = VaultState(runtime)
         super().__init__(runtime)
 
     @operation(Action.MEMORY_SEARCH, Scope.USER)

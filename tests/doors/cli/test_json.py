@@ -134,6 +134,14 @@ def learning_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     yield "learnings add", ["learnings", "add", "likes cake", "--category", "preference", "--json"]
     for verb, words in (("list", []), ("sync", []), ("path", []), ("remove", [learning])):
         yield f"learnings {verb}", ["learnings", verb, *words, "--json"]
+    gone = ok("history", "add", "ls -l").word
+    for verb, words in (("add", ["make the-whole-thing"]), ("list", []), ("search", ["ls"]), ("clear", [gone])):
+        yield f"history {verb}", ["history", verb, *words, "--json"]
+    for verb, words in (("set", ["theme", "dark"]), ("show", []), ("get", ["theme"]), ("unset", ["theme"])):
+        yield f"state {verb}", ["state", verb, *words, "--json"]
+    ada = ["google", "ada@example.com"]
+    for verb, words in (("add", ada), ("list", []), ("use", ada), ("remove", ada)):
+        yield f"accounts {verb}", ["accounts", verb, *words, "--json"]
     for verb, words in (("edit", ["be brief"]), ("show", []), ("path", [])):
         yield f"notes global {verb}", ["notes", "global", verb, *words, "--json"]
     cases = tmp_path / "cases.toml"
@@ -228,7 +236,13 @@ def purge_lines() -> Iterator[tuple[str, list[str]]]:
     ok("users", "add", "dora")
     ok("remember", "of somebody else", "--user", "dora")
     for verb, words in (
-        *(("memory", [memory]), ("session", [session]), ("source", ["imported"]), ("older-than", ["1"])),
+        *(
+            ("memory", [memory]),
+            ("session", [session]),
+            ("source", ["imported"]),
+            ("older-than", ["1"]),
+            ("history", []),
+        ),
         ("user", ["dora"]),
     ):
         yield f"purge {verb}", ["purge", verb, *words, "--yes", "--json"]

@@ -10,7 +10,17 @@ from starlette.routing import BaseRoute, Mount, Route
 from tests.doors.http.served import Served, serving
 
 OPEN = {"/healthz", "/readyz"}
-LISTS = ("/v1/memories", "/v1/sessions", "/v1/events", "/v1/learnings", "/v1/review", "/v1/exports/memories")
+LISTS = (
+    "/v1/memories",
+    "/v1/sessions",
+    "/v1/events",
+    "/v1/learnings",
+    "/v1/review",
+    "/v1/exports/memories",
+    "/v1/history",
+    "/v1/state",
+    "/v1/accounts",
+)
 #: For routes that take no empty object.
 BODIES: dict[str, object] = {
     "POST /v1/sessions/{session_id}/messages": {"role": "user", "content": "x"},
@@ -32,7 +42,7 @@ def _routes(routes: list[BaseRoute]) -> Iterator[tuple[str, str]]:
 
 def _filled(path: str, memory_id: str) -> str:
     mem0 = ("kind", "name", "entity_id", "job_id", "rest:path")
-    for name in ("memory_id", "session_id", "proposal_id", "receipt_id", "key_id", *mem0):
+    for name in ("memory_id", "session_id", "proposal_id", "receipt_id", "key_id", "command_id", *mem0):
         path = path.replace(f"{{{name}}}", memory_id)
     assert "{" not in path, f"say what {path} is filled with"
     return path
@@ -66,9 +76,10 @@ def test_with_a_foreign_key_nothing_of_anothers_is_there(served: Served) -> None
     memory = vault.memories.save("Alice drinks tea").memory
     session = vault.sessions.open()
     session.add("user", "tea please")
+    command = vault.state.history.add("tea --hot")
     bob = served.with_key(served.new_key("user:bob", "read", "write", "admin"))
     for method, path in sorted(set(_routes(served.app.routes))):
-        thing = session.id if "{session_id}" in path else memory.id
+        thing = session.id if "{session_id}" in path else command.id if "{command_id}" in path else memory.id
         if "{" in path:
             answer = bob.ask(method, _filled(path, thing), BODIES.get(f"{method} {path}", NO_BODY[method]))
             assert answer.status == 404, (method, path, answer.body)

@@ -44,6 +44,12 @@ def test_bodies_with_things_in_them_are_as_described(served: Served) -> None:
     assert _check(served, "GET", "/v1/memories/{memory_id}/sources", memory.id)["sources"]
     assert _check(served, "GET", "/v1/sessions/{session_id}/messages", chat.id)["messages"]
     assert _check(served, "GET", "/v1/learnings")["learnings"]
+    vault.state.history.add("ls")
+    assert _check(served, "GET", "/v1/history")["commands"]
+    assert _check(served, "PUT", "/v1/state", body={"key": "theme", "value": "dark"})["value"]
+    assert _check(served, "GET", "/v1/state")["values"]
+    assert _check(served, "POST", "/v1/accounts", body={"service": "google", "account": "ada"})["account"]
+    assert _check(served, "GET", "/v1/accounts")["accounts"]
     assert _check(served, "GET", "/v1/review/{proposal_id}", proposal.id)["diff"]
     assert _check(served, "GET", "/v1/receipts")["receipts"]
     assert _check(served, "GET", "/v1/receipts/{receipt_id}", receipt.id)

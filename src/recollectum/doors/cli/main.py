@@ -58,6 +58,7 @@ from recollectum.doors.cli.commands.sessions import (
     sessions,
     transcripts,
 )
+from recollectum.doors.cli.commands.state import accounts, history, state
 from recollectum.doors.cli.terminal.errors import check_arguments, run_guarded
 from recollectum.doors.cli.terminal.flags import note_flags
 
@@ -100,6 +101,9 @@ def _build() -> typer.Typer:
         purge,
         review,
         contacts,
+        history,
+        state,
+        accounts,
         settings,
         users,
         keys,

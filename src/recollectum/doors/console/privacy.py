@@ -72,7 +72,7 @@ WHAT = {
     PurgeKind.SOURCE: "Everything from one source, which is then unfollowed.",
     PurgeKind.OLDER_THAN: "Everything last changed more than a number of days ago.",
     PurgeKind.MEMORY: "Single memories with all their versions.",
-    PurgeKind.PROJECT: "Everything of a project: its memories, conversations and name.",
+    PurgeKind.PROJECT: "Everything of a project: its memories, conversations, shell commands and name.",
     PurgeKind.RESTORED: "Erased data that came back with an older copy.",
 }
 

@@ -12,6 +12,7 @@ learnings         /v1/learnings
 review            /v1/review
 purge             /v1/purges, /memory/user/purge, /v1/receipts
 events            /v1/events
+state             /v1/history, /v1/state, /v1/accounts
 export            /v1/exports
 keys              /v1/keys
 mem0              the routes of mem0's client

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Header, Path, Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from recollectum.domain.agent_state.shell_command import MAX_COMMAND
 from recollectum.domain.memory import MAX_CONTENT, MAX_KEY, check_key
 
 #: A text with at least one visible character.
@@ -233,6 +234,34 @@ class AddLearning(Body):
     category: Category
     agent: Name | None = None
     shared: bool = False
+
+
+class AddCommand(Body):
+    """A command that a shell ran."""
+
+    model_config = _example(command="git status")
+
+    command: Annotated[Text, Field(max_length=MAX_COMMAND)]
+    project: Annotated[str, Field(max_length=64, pattern="^([0-9a-f]{64})?$")] = ""
+
+
+class SaveState(Body):
+    """A value that a user interface keeps."""
+
+    model_config = _example(key="theme", value="dark")
+
+    key: Annotated[str, Field(min_length=1, max_length=128, pattern="^[A-Za-z][A-Za-z0-9_.-]*$")]
+    value: Any
+    interface: Annotated[str, Field(min_length=1, max_length=128, pattern="^[A-Za-z0-9._-]+$")] = "main"
+
+
+class NameAccount(Body):
+    """An account at a service."""
+
+    model_config = _example(service="google", account="ada@example.com")
+
+    service: Annotated[str, Field(min_length=1, max_length=128)]
+    account: Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class Approve(Body):

@@ -13,6 +13,7 @@ from recollectum.doors.rest.home_routes import extensions
 from recollectum.doors.rest.mem0 import not_offered
 from recollectum.doors.rest.mem0 import routes as mem0_routes
 from recollectum.doors.rest.responses import ErrorPlace, ProblemDocument
+from recollectum.doors.rest.state import accounts, history, interfaces
 
 _TEMPLATE = "#/components/schemas/{model}"
 _ABOUT = "A private memory for agents and people. Every path but /healthz and /readyz needs an API key."
@@ -54,6 +55,9 @@ _ROUTERS = (
     review.router,
     events.router,
     export.router,
+    history.router,
+    interfaces.router,
+    accounts.router,
     keys.router,
     extensions.router,
 )

@@ -3,9 +3,6 @@
 row_copier       copies rows table by table, and compares two databases by digest
 row_changes      copies only the rows that differ
 copied_tables    the tables that both engines have, in an order that keeps references whole
-<<<<<<< HEAD
 row_lines        rows as lines of JSON, and a vault file made from such lines
-=======
->>>>>>> 1b5c3a3 (purge: shred older copies with the key, and keep the ledger in the home)
 database_file    writes an ordinary database file from the rows of another engine, and reads one
 """

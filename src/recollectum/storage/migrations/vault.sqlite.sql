@@ -36,6 +36,8 @@ CREATE TABLE "proposals"(id TEXT PRIMARY KEY,run_id TEXT,session_id TEXT,act TEX
 CREATE TABLE proposal_items(proposal_id TEXT NOT NULL REFERENCES "proposals"(id)ON DELETE CASCADE,item TEXT NOT NULL,number INT,version INT,PRIMARY KEY(proposal_id,item))STRICT,WITHOUT ROWID;
 CREATE TABLE projects(id TEXT PRIMARY KEY,name TEXT UNIQUE,root_id TEXT NOT NULL,added_at INT NOT NULL)STRICT,WITHOUT ROWID;
 CREATE TABLE project_roots(id TEXT PRIMARY KEY,project TEXT NOT NULL REFERENCES projects(id)ON DELETE CASCADE,root TEXT NOT NULL,added_at INT NOT NULL)STRICT,WITHOUT ROWID;
+CREATE TABLE shell_commands(id TEXT PRIMARY KEY,project TEXT NOT NULL,command TEXT NOT NULL,at INT NOT NULL)STRICT,WITHOUT ROWID;
+CREATE TABLE documents(name TEXT PRIMARY KEY,version INT NOT NULL,body TEXT NOT NULL,updated_at INT NOT NULL)STRICT,WITHOUT ROWID;
 CREATE VIRTUAL TABLE search USING fts5(terms,content='',contentless_delete=1,tokenize='porter unicode61 remove_diacritics 2');
 CREATE UNIQUE INDEX sessions_open ON sessions(key)WHERE ended_at IS NULL AND imported=0;
 CREATE INDEX sessions_key ON sessions(key,updated_at);
@@ -59,6 +61,7 @@ CREATE INDEX messages_speaker ON messages(speaker_folded)WHERE speaker_folded IS
 CREATE INDEX messages_copies ON messages(copy_of)WHERE copy_of IS NOT NULL;
 CREATE UNIQUE INDEX memories_key ON memories(key,coalesce(project,''))WHERE key IS NOT NULL AND state='active';
 CREATE INDEX memories_project ON memories(project)WHERE project IS NOT NULL;
+CREATE INDEX shell_commands_project ON shell_commands(project);
 CREATE TRIGGER sessions_erased BEFORE INSERT ON sessions WHEN EXISTS(SELECT 1 FROM erased WHERE id=new.id)BEGIN SELECT RAISE(ABORT,'this session was erased for good, and is not taken in again');END;
 CREATE TRIGGER messages_erased BEFORE INSERT ON messages WHEN EXISTS(SELECT 1 FROM erased WHERE id=new.id)BEGIN SELECT RAISE(ABORT,'this message was erased for good, and is not taken in again');END;
 CREATE TRIGGER undo_rows_told AFTER INSERT ON events WHEN new.subject='memory' AND new.type<>'created' BEGIN UPDATE undo_rows SET event=new.number WHERE memory_id=new.subject_id AND event IS NULL;END;

@@ -47,6 +47,9 @@ def install_triggers(connection: apsw.Connection, *, anew: bool) -> None:
         return
     for name, keys in SOURCES.items():
         columns = [str(column) for (column,) in connection.execute(_COLUMNS, (name,))]
+        if not columns:
+            # The step that makes this table has not run yet.
+            continue
         words = {
             "name": name,
             "new_number": number_of(keys, "new"),

@@ -21,6 +21,8 @@ EXPORTED: tuple[str, ...] = (
     "sessions",
     "sweeps",
     "transcript_roots",
+    "shell_commands",
+    "documents",
     "checkpoints",
     "imports",
     "messages",
@@ -49,9 +51,9 @@ LEFT_OUT: Mapping[str, str] = {
     "served_blocks": "keyed digests of what this home served last",
 }
 #: Tables whose key is encrypted on PostgreSQL, so that its order differs: their lines are sorted.
-SORTED = frozenset(("checkpoints", "meta", "project_roots", "projects", "transcript_files"))
+SORTED = frozenset(("checkpoints", "documents", "meta", "project_roots", "projects", "transcript_files"))
 #: Tables that a bundle of an earlier schema has not, by the first schema that has them.
-ADDED: Mapping[str, int] = {"projects": 25, "project_roots": 25}
+ADDED: Mapping[str, int] = {"projects": 25, "project_roots": 25, "shell_commands": 26, "documents": 26}
 #: What the names of the facts in `meta` begin with that are in a bundle; the others are the state of one home.
 _FACTS = ("lines:", "profile:", "undo:", "retention_agreed")
 

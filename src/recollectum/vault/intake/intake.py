@@ -84,7 +84,7 @@ class Intake:
             delete_unreferenced(self._runtime, self._kept)
 
     def text(self, text: str) -> AdmittedText:
-        """Admit a text of any length: a title, a summary, a reason."""
+        """Admit a text of any length: a title, a summary, a reason, a command of a shell."""
         return AdmittedText(self._without_secrets(self._echoes.text(clean(text))))
 
     def content(self, content: str) -> AdmittedText:
@@ -177,6 +177,10 @@ class Intake:
                 reason=self.text(finding.reason)[:_MAX_REASON],
             )
         )
+
+    def value(self, key: str, value: Json) -> Json:
+        """Admit a JSON value, which is kept under a key."""
+        return self._value(self._echoes.value(value), key)
 
     def name(self, name: str, what: str) -> str:
         """Admit a name, which is stored exactly; raise when it contains a secret or an echo."""

@@ -28,6 +28,7 @@ from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.learning import learnings, proposals
 from recollectum.storage.tables.trail import events, meta
 from recollectum.storage.tables.trail.health import LEDGER_POSITION
+from recollectum.vault.agent_state.shell_history import destroy_command
 from recollectum.vault.erasure import erase_remains, mark_remains_due
 from recollectum.vault.files.owner_files import owner_folder
 from recollectum.vault.intake.kept_secrets import (
@@ -70,21 +71,20 @@ class Destroyer(NamedTuple):
 
     def destroy(self, rank: PurgeItemKind, item: str) -> None:
         """Destroy one item; do nothing when it is gone already."""
-        match rank:
-            case PurgeItemKind.MEMORY:
-                self._memory(item)
-            case PurgeItemKind.MESSAGE:
-                self._message(item)
-            case PurgeItemKind.SESSION:
-                self._session(item)
-            case PurgeItemKind.FOLDER:
-                self._folder(item)
-            case PurgeItemKind.ROOT:
-                self._root(item)
-            case PurgeItemKind.CITING:
-                self._uncite(item)
-            case PurgeItemKind.PROJECT:
-                project_rows.delete(self.tx, item)
+        work = {
+            PurgeItemKind.MEMORY: self._memory,
+            PurgeItemKind.MESSAGE: self._message,
+            PurgeItemKind.SESSION: self._session,
+            PurgeItemKind.FOLDER: self._folder,
+            PurgeItemKind.ROOT: self._root,
+            PurgeItemKind.CITING: self._uncite,
+            PurgeItemKind.PROJECT: lambda one: project_rows.delete(self.tx, one),
+            PurgeItemKind.COMMAND: self._command,
+        }
+        work[rank](item)
+
+    def _command(self, command_id: str) -> None:
+        self.needles.take(destroy_command(self.tx, command_id) or "", is_indexed=False)
 
     def _memory(self, memory_id: str) -> None:
         memory, number = memories.find(self.tx, memory_id), memories.number_of(self.tx, memory_id)
@@ -279,7 +279,7 @@ def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge:
     salt = environment.salt()
     vault_id = runtime.vault.id
     vault = vault_digest(salt, vault_id)
-    names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root"}
+    names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root", 7: "command"}
     left = runtime.database.read(lambda tx: erased_items.items(tx, purge.id))
     digests = [ledger_digest(salt, vault_id, names[rank], item) for rank, item in left if rank in names]
     number = environment.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at), frees=True)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories, messages, notes, projects, transcripts
+from recollectum.storage.tables.content import memories, messages, notes, projects, shell_commands, transcripts
 from recollectum.storage.tables.erasure import erased_lineage as lineage
 from recollectum.storage.tables.erasure import remaining_texts
 from recollectum.storage.tables.erasure.erased_items import PurgeItemKind
@@ -30,6 +30,7 @@ class NamedRows:
     folders: frozenset[str] = _NONE
     roots: frozenset[str] = _NONE
     projects: frozenset[str] = _NONE
+    commands: frozenset[str] = _NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,7 @@ class PurgeSelection:
     memories: frozenset[str]
     folders: frozenset[str]
     roots: frozenset[str]
+    commands: frozenset[str]
     #: Memories erased without being named, and memories that stay but lose citations.
     derived: int
     citing: frozenset[str]
@@ -57,6 +59,7 @@ class PurgeSelection:
             (PurgeItemKind.ROOT, self.roots),
             (PurgeItemKind.CITING, self.citing),
             (PurgeItemKind.PROJECT, self.projects),
+            (PurgeItemKind.COMMAND, self.commands),
         )
         return [(rank, one) for rank, ids in ranked for one in sorted(ids)]
 
@@ -76,7 +79,10 @@ def where_words_remain(tx: Tx, selection: PurgeSelection) -> list[tuple[str, str
     for message_id in sorted(selection.messages)[:MAX_SAMPLES]:
         if message := messages.find(tx, message_id):
             samples.take(message.text, ids=(message_id, message.session_id))
-    gone = {*selection.memories, *selection.messages, *selection.folders}
+    for command_id in sorted(selection.commands)[:MAX_SAMPLES]:
+        if command := shell_commands.find(tx, command_id):
+            samples.take(command.command, ids=(command_id,))
+    gone = {*selection.memories, *selection.messages, *selection.folders, *selection.commands}
     return remaining_texts.where_texts_remain(tx, samples.texts, gone) if samples.texts else []
 
 
@@ -87,7 +93,7 @@ def select_lineage(tx: Tx, named: NamedRows) -> PurgeSelection:
     sessions = set(named.sessions) | lineage.emptied_by(tx, said)
     derived = lineage.only_from(tx, said) - named.memories
     known = named.memories | derived
-    everything = {*sessions, *said, *known, *named.folders}
+    everything = {*sessions, *said, *known, *named.folders, *named.commands}
     counted = {**lineage.counts(tx, everything), "projects": len(named.projects)}
     return PurgeSelection(
         sessions=frozenset(sessions),
@@ -95,6 +101,7 @@ def select_lineage(tx: Tx, named: NamedRows) -> PurgeSelection:
         memories=frozenset(known),
         folders=named.folders,
         roots=named.roots,
+        commands=named.commands,
         derived=len(derived),
         citing=frozenset(lineage.partly_from(tx, said) - known),
         counts={table: count for table, count in counted.items() if count},
@@ -116,6 +123,7 @@ def _projects(tx: Tx, request: PurgeRequest, _: datetime) -> NamedRows:
     return NamedRows(
         sessions=frozenset(projects.sessions_of(tx, ids)),
         memories=frozenset(projects.memory_ids(tx, ids)),
+        commands=frozenset(one for id_ in ids for one in shell_commands.ids(tx, id_)),
         projects=frozenset(one.id for one in found),
     )
 
@@ -129,8 +137,18 @@ def _known(tx: Tx, table: str, request: PurgeRequest) -> frozenset[str]:
 
 
 def _older(tx: Tx, request: PurgeRequest, now: datetime) -> NamedRows:
-    sessions, messages, memories = lineage.older(tx, now - timedelta(days=request.days or 0))
-    return NamedRows(sessions=frozenset(sessions), messages=frozenset(messages), memories=frozenset(memories))
+    before = now - timedelta(days=request.days or 0)
+    sessions, messages, memories = lineage.older(tx, before)
+    return NamedRows(
+        sessions=frozenset(sessions),
+        messages=frozenset(messages),
+        memories=frozenset(memories),
+        commands=frozenset(shell_commands.older(tx, before)),
+    )
+
+
+def _history(tx: Tx, request: PurgeRequest, _: datetime) -> NamedRows:
+    return NamedRows(commands=frozenset(shell_commands.ids(tx, request.source)))
 
 
 def _source(tx: Tx, request: PurgeRequest, _: datetime) -> NamedRows:
@@ -164,6 +182,7 @@ _NAMED_BY_KIND = {
     PurgeKind.PROJECT: _projects,
     PurgeKind.OLDER_THAN: _older,
     PurgeKind.SOURCE: _source,
+    PurgeKind.HISTORY: _history,
     PurgeKind.USER: _whole,
     PurgeKind.RESTORED: _whole,
 }

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from recollectum.domain.agent_state.shell_command import check_project
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
 from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading
@@ -28,6 +29,7 @@ class PurgeKind(StrEnum):
     OLDER_THAN = "older-than"
     MEMORY = "memory"
     PROJECT = "project"
+    HISTORY = "history"
     #: Not requested by anybody: erased data came back with an older copy, and was erased again.
     RESTORED = "restored"
 
@@ -52,9 +54,9 @@ class PurgeRequest:
     kind: PurgeKind
     #: Sessions, memories or projects.
     ids: tuple[str, ...] = ()
-    #: A folder of notes, a path of transcripts, or `imported`.
+    #: A folder of notes, a path of transcripts, or `imported`; for the history of shells, the key of a project.
     source: str | None = None
-    #: Messages and memories that were last changed longer ago than this.
+    #: Messages, memories and shell commands that were last changed longer ago than this.
     days: int | None = None
     #: Whether the vault is rewritten under a new key afterwards and the old key destroyed, so that nobody can read the
     #: older copies of it. A purge of a person destroys the keys anyway.
@@ -89,10 +91,16 @@ class PurgeRequest:
 
     @classmethod
     def older_than(cls, days: int, *, shred: bool = False) -> "PurgeRequest":
-        """Request messages said, and memories last changed, more than so many days ago."""
+        """Request messages said, memories last changed, and commands run, more than so many days ago."""
         if not 1 <= days <= _MOST_DAYS:
             raise InvalidInput(f"{days} days are not allowed; use 1 to {_MOST_DAYS}")
         return cls(kind=PurgeKind.OLDER_THAN, days=days, shred=shred)
+
+    @classmethod
+    def history(cls, project: str | None = None, *, shred: bool = False) -> "PurgeRequest":
+        """Request the commands of shells: those of one project, by its key, or all."""
+        key = None if project is None else check_project(project)
+        return cls(kind=PurgeKind.HISTORY, source=key, shred=shred)
 
     def to_json(self) -> dict[str, object]:
         """Return the request in plain types."""

@@ -125,6 +125,7 @@ def _named(back: dict[str, frozenset[str]]) -> NamedRows:
         memories=back["memory"],
         folders=back["folder"],
         roots=back["root"],
+        commands=back["command"],
     )
 
 

@@ -37,8 +37,11 @@ class ErasureSamples:
     #: Texts that are too short to search for.
     short: int = 0
 
-    def take(self, text: str, vector: bytes | None = None, ids: Iterable[str] = ()) -> None:
-        """Keep a sample of a text that is about to be erased, and of its vector; `ids` in it are no content."""
+    def take(self, text: str, vector: bytes | None = None, ids: Iterable[str] = (), *, is_indexed: bool = True) -> None:
+        """Keep a sample of a text that is about to be erased, and of its vector; `ids` in it are no content.
+
+        Only of a text that is in the full-text index, the end of a word is a sample too.
+        """
         said = _without_ids(text, ids)
         middle = max(0, min(len(said), _REACH) // 2 - _WIDTH // 2)
         piece = said[middle : middle + _WIDTH].strip()
@@ -46,7 +49,7 @@ class ErasureSamples:
             self.short += bool(piece)
         elif len(self.texts) < MAX_SAMPLES and piece not in self.texts:
             self.texts.append(piece)
-        word = _WORD.search(said)
+        word = _WORD.search(said) if is_indexed else None
         if word and len(self.terms) < MAX_SAMPLES and (tail := word[0].lower()[-_TAIL:]) not in self.terms:
             self.terms.append(tail)
         if vector and len(self.vectors) < MAX_SAMPLES:

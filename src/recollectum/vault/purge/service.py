@@ -38,6 +38,7 @@ from recollectum.vault.service import VaultService
 
 _CHANGED = "what would be erased has changed since the preview; make a new preview, and check it"
 _SAMPLES = 24
+_ALSO = (Action.MEMORY_DELETE, Action.SESSION_DELETE, Action.STATE_DELETE)
 
 
 class Purge(VaultService):
@@ -72,7 +73,7 @@ class Purge(VaultService):
             remaining=place_names(remaining),
         )
 
-    @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
+    @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=_ALSO)
     def run(self, token: str) -> Receipt:
         """Erase what a preview showed; refuse when that has changed since. The receipt says whether it is done."""
         environment = self._ground()
@@ -90,7 +91,7 @@ class Purge(VaultService):
             purge = self._runtime.write(lambda tx, reading: self._begin(tx, reading, leave), frees=True)
             return self._told(run_purge(self._runtime, environment, purge))
 
-    @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
+    @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=_ALSO)
     def finish(self) -> list[Receipt]:
         """Continue the waiting purges, and search again for those that are unverified or failed."""
         environment = self._ground()

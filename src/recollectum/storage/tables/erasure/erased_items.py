@@ -34,6 +34,8 @@ class PurgeItemKind(IntEnum):
     CITING = 6
     #: The name and the folders of a project.
     PROJECT = 7
+    #: A command of a shell.
+    COMMAND = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

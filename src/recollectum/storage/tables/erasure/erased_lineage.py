@@ -42,6 +42,7 @@ _ALL = {
     "memory": "SELECT id FROM memories",
     "folder": "SELECT path FROM note_folders",
     "root": "SELECT path FROM transcript_roots",
+    "command": "SELECT id FROM shell_commands",
 }
 _MESSAGE = f"IN {_GIVEN}"
 _NAMED = "IN (SELECT value FROM names(:names))"
@@ -59,6 +60,7 @@ _COUNTS = {
     "proposals": f"""
         SELECT count(DISTINCT proposal_id) FROM proposal_items WHERE item {_MESSAGE}""",  # noqa: S608
     "runs": f"SELECT count(*) FROM runs WHERE session_id {_MESSAGE}",  # noqa: S608
+    "shell_commands": f"SELECT count(*) FROM shell_commands WHERE id {_MESSAGE}",  # noqa: S608
     # The events stay, but lose their text.
     "events": f"SELECT count(*) FROM events WHERE subject_id {_MESSAGE} AND payload IS NOT NULL",  # noqa: S608
     "notes": f"SELECT count(*) FROM notes WHERE folder {_NAMED}",  # noqa: S608
@@ -83,10 +85,13 @@ _EVERYTHING = (
     "summaries",
     "proposals",
     "checkpoints",
+    "shell_commands",
+    "documents",
 )
 _STATE = """
     SELECT (SELECT coalesce(max(number), 0) FROM messages), (SELECT coalesce(max(number), 0) FROM memories),
-           (SELECT coalesce(max(number), 0) FROM events)
+           (SELECT coalesce(max(number), 0) FROM events), (SELECT count(*) FROM shell_commands),
+           (SELECT coalesce(max(at), 0) FROM shell_commands), (SELECT coalesce(max(updated_at), 0) FROM documents)
 """
 
 

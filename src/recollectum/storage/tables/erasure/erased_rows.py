@@ -36,6 +36,12 @@ _SOME_TEXTS = """
     SELECT text FROM messages WHERE number % (SELECT 1 + count(*) / :most FROM messages) = 0
     UNION ALL SELECT content FROM memories WHERE number % (SELECT 1 + count(*) / :most FROM memories) = 0
 """
+_SOME_STATE = (
+    "SELECT command FROM shell_commands ORDER BY id DESC LIMIT :most",
+    "SELECT body FROM documents ORDER BY updated_at DESC LIMIT :most",
+)
+#: Samples of each kind of what agents keep, besides those of the texts.
+_OF_STATE = 3
 
 
 def vector_of(tx: Tx, source: str, number: int) -> bytes | None:
@@ -85,4 +91,6 @@ def drop_derived(tx: Tx) -> None:
 
 def some_texts(tx: Tx, most: int) -> list[str]:
     """Return a sample of the texts of the whole vault."""
-    return [row[0] for row in tx.rows(_SOME_TEXTS, {"most": most})]
+    state = [row[0] for sql in _SOME_STATE for row in tx.rows(sql, {"most": _OF_STATE})]
+    # First: only so many are taken, and a few of these are enough.
+    return [*state, *(row[0] for row in tx.rows(_SOME_TEXTS, {"most": most}))]

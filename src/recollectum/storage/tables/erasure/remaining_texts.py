@@ -13,6 +13,8 @@ _CANONICAL = """
     UNION ALL SELECT 1 FROM memories WHERE instr(lower(content), :lower) > 0
     UNION ALL SELECT 1 FROM memory_versions WHERE instr(lower(content), :lower) > 0
     UNION ALL SELECT 1 FROM notes WHERE instr(lower(text), :lower) > 0
+    UNION ALL SELECT 1 FROM shell_commands WHERE instr(lower(command), :lower) > 0
+    UNION ALL SELECT 1 FROM documents WHERE instr(lower(body), :lower) > 0
     LIMIT 1
 """
 _OTHER_TEXTS = """
@@ -42,6 +44,11 @@ _REMAINING = """
     UNION SELECT 'note', path FROM notes
      WHERE EXISTS (SELECT 1 FROM texts(:texts) AS wanted WHERE instr(lower(text), wanted.value) > 0)
        AND folder NOT IN (SELECT value FROM texts(:gone))
+    UNION SELECT 'command', id FROM shell_commands
+     WHERE EXISTS (SELECT 1 FROM texts(:texts) AS wanted WHERE instr(lower(command), wanted.value) > 0)
+       AND id NOT IN (SELECT value FROM texts(:gone))
+    UNION SELECT 'document', name FROM documents
+     WHERE EXISTS (SELECT 1 FROM texts(:texts) AS wanted WHERE instr(lower(body), wanted.value) > 0)
     ORDER BY 1, 2
 """
 # Names in the file that are no content; a part of an erased word may equal a part of one of them.
@@ -73,6 +80,8 @@ _MESSAGES = """
 """
 _MEMORIES = "SELECT number, id, id, content FROM memories WHERE number > :after ORDER BY number LIMIT :limit"
 _NOTES = "SELECT number, path, folder, text FROM notes WHERE number > :after ORDER BY number LIMIT :limit"
+_COMMANDS = "SELECT id, command FROM shell_commands WHERE id > :after ORDER BY id LIMIT :limit"
+_DOCUMENTS = "SELECT name, body FROM documents"
 _VERSIONS = "SELECT memory_id, memory_id, content FROM memory_versions"
 _DESCRIBED = """
     SELECT title, summary, extra FROM sessions
@@ -107,7 +116,7 @@ def text_exists(tx: Tx, text: str) -> bool:
 
 
 def where_texts_remain(tx: Tx, texts: Iterable[str], gone: Iterable[str] = ()) -> list[tuple[str, str]]:
-    """Return the kind and id of each session, memory and note that contains one of the texts, except the `gone`."""
+    """Return the kind and id of each item that contains one of the texts, except the `gone`."""
     wanted, left_out = sorted({fold(one) for one in texts}), set(gone)
     if tx.reads_texts:
         rows = tx.rows(_REMAINING, {"texts": json.dumps(wanted), "gone": json.dumps(sorted(left_out))})
@@ -156,6 +165,12 @@ def _texts(tx: Tx) -> Iterator[tuple[str, str, str, list[str]]]:
         yield "memory", row[0], row[1], [row[2]]
     for row in _paged(tx, _NOTES):
         yield "note", row[1], row[2], [row[3]]
+    after = ""
+    while rows := tx.rows(_COMMANDS, {"after": after, "limit": _PAGE}):
+        yield from (("command", row[0], row[0], [row[1]]) for row in rows)
+        after = rows[-1][0]
+    for row in tx.rows(_DOCUMENTS, {}):
+        yield "document", row[0], row[0], [row[1]]
 
 
 def _paged(tx: Tx, sql: str, **values: int) -> Iterator[Row]:

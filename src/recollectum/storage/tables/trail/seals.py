@@ -25,6 +25,8 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "notes": ("number",),
     "note_folders": ("number",),
     "transcript_roots": ("number",),
+    "shell_commands": ("id",),
+    "documents": ("name",),
 }
 #: The column by which a person knows a row, if there is one.
 _KNOWN_BY = {
@@ -38,11 +40,13 @@ _KNOWN_BY = {
     "checkpoints": "session_id",
     "citations": "memory_id",
     "proposals": "id",
+    "shell_commands": "id",
+    "documents": "name",
 }
 
 #: The name in meta: the tables in which every row has a seal.
 MARK = "sealed"
-_ALL = " ".join(SOURCES)
+_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 
 _COLUMNS = "SELECT name FROM pragma_table_info(:source, 'main') ORDER BY cid"
 _CHANGED = """
@@ -58,7 +62,7 @@ _SEAL = """
     INSERT INTO seals (source, number, digest) SELECT '{source}', {number}, {digest} FROM {source} AS it
      WHERE {number} NOT IN (SELECT number FROM seals WHERE source = '{source}')
 """
-_SURPLUS = f"SELECT (SELECT count(*) FROM seals) - {' - '.join(f'(SELECT count(*) FROM {one})' for one in SOURCES)}"  # noqa: S608
+_SURPLUS = "SELECT (SELECT count(*) FROM seals) - {rows}"
 _CLEAR = "DELETE FROM seals"
 _UNMARK = "DELETE FROM meta WHERE name = :name"
 _THERE = "SELECT EXISTS (SELECT 1 FROM seals) OR EXISTS (SELECT 1 FROM meta WHERE name = :name)"
@@ -77,7 +81,7 @@ def digest_of(columns: Sequence[str], row: str) -> str:
 
 def are_whole(tx: Tx) -> bool:
     """Return whether every row has been sealed, so that a missing seal means a damaged row."""
-    return meta.find(tx, MARK) == _ALL
+    return {*_sources(tx)} <= {*(meta.find(tx, MARK) or "").split()}
 
 
 def are_there(tx: Tx) -> bool:
@@ -93,7 +97,7 @@ def damaged(tx: Tx) -> int:
     if not tx.has_seals:
         return 0
     found = len(changed(tx))
-    if not found and are_whole(tx) and not tx.rows(_SURPLUS, {})[0][0]:
+    if not found and are_whole(tx) and not _surplus(tx):
         # Each row has its seal, and no seal is left over.
         return 0
     return max(found, orphaned(tx))
@@ -103,13 +107,13 @@ def changed(tx: Tx) -> list[tuple[str, str]]:
     """Return the rows that differ from what was written: the table of each, and its id or number."""
     if not are_there(tx):
         # An encrypted vault has no seals: reading a page checks its authentication tag. So every value is read.
-        for source in SOURCES:
+        for source in _sources(tx):
             tx.rows(_filled(tx, _READ, source), {})
         return []
     whole = are_whole(tx)
     return [
         (source, str(known))
-        for source in SOURCES
+        for source in _sources(tx)
         for (known,) in tx.rows(_filled(tx, _CHANGED, source), {"whole": whole})
     ]
 
@@ -119,21 +123,34 @@ def orphaned(tx: Tx) -> int:
     if not are_there(tx):
         return 0
     (foreign,) = tx.rows(_FOREIGN, {"sources": json.dumps(list(SOURCES))})[0]
-    counts = [tx.rows(_filled(tx, _ORPHANED, source), {})[0][0] for source in SOURCES]
+    counts = [tx.rows(_filled(tx, _ORPHANED, source), {})[0][0] for source in _sources(tx)]
     return foreign + sum(counts)
 
 
 def seal(tx: Tx) -> None:
     """Seal each row that has no seal, and record that all have one."""
-    for source in SOURCES:
+    found = _sources(tx)
+    for source in found:
         tx.run(_filled(tx, _SEAL, source), {})
-    meta.save(tx, MARK, _ALL)
+    meta.save(tx, MARK, " ".join(found))
 
 
 def clear(tx: Tx) -> None:
     """Delete all seals."""
     tx.run(_CLEAR, {})
     tx.run(_UNMARK, {"name": MARK})
+
+
+def _sources(tx: Tx) -> list[str]:
+    """Return the sealed tables of this file; one from an earlier version has fewer."""
+    there = {name for (name,) in tx.rows(_TABLES, {})}
+    return [one for one in SOURCES if one in there]
+
+
+def _surplus(tx: Tx) -> int:
+    """Return how many seals there are more than rows."""
+    rows = " - ".join(f"(SELECT count(*) FROM {one})" for one in _sources(tx))  # noqa: S608
+    return tx.rows(_SURPLUS.format(rows=rows), {})[0][0]
 
 
 def _filled(tx: Tx, sql: str, source: str) -> str:

@@ -1,4 +1,4 @@
-"""`recollectum purge`: erases for good, by person, session, source, age, memory or project, and signs a receipt."""
+"""`recollectum purge`: erases for good: a person, session, source, age, memory, project or history."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollectum.doors.cli.commands.forget.receipts import shown, what_stays
+from recollectum.doors.cli.commands.state.history import project_key
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner, new_group, parse_owner
 from recollectum.doors.cli.terminal.output import answer, listing, note, plural, working
@@ -93,7 +94,7 @@ def older_than(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Erase messages said, and memories last changed, more than so many days ago."""
+    """Erase messages said, memories last changed, and commands run, more than so many days ago."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
     _in_vault(
@@ -125,13 +126,33 @@ def project(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Erase a project: its memories and conversations, its name and where it was; its files are not touched."""
+    """Erase a project: memories, conversations, shell commands, its name and where it was; its files stay."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
     with open_user_vault(run) as vault:
         found = vault.projects.get(project_place(name)).project
         request = PurgeRequest.projects(found.id, shred=shred)
         _purge(run, vault, request, f"everything of the project {found.shown}", yes=yes, dry_run=dry_run)
+
+
+@command(app, "history")
+def history(
+    run: Run,
+    *,
+    project: Annotated[
+        str | None, typer.Option(metavar="PROJECT", help="Only of this one: a name or a folder.")
+    ] = None,
+    shred: Shred = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Erase the shell commands of a project, or all of them."""
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
+
+    with open_user_vault(run) as vault:
+        key = None if project is None else project_key(run, vault, project)
+        what = "all shell commands" if key is None else "the shell commands of that project"
+        _purge(run, vault, PurgeRequest.history(key, shred=shred), what, yes=yes, dry_run=dry_run)
 
 
 @command(app, "finish")

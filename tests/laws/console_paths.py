@@ -12,7 +12,7 @@ from tests.matrix.over_http_world import Things
 from tests.matrix.world import COMMON, Held
 
 _DECIDE = (A.REVIEW_DECIDE, A.MEMORY_WRITE, A.MEMORY_DELETE)
-_PURGE = (A.PURGE_RUN, A.MEMORY_DELETE, A.SESSION_DELETE)
+_PURGE = (A.PURGE_RUN, A.MEMORY_DELETE, A.SESSION_DELETE, A.STATE_DELETE)
 _UNDO = (A.UNDO_RUN, A.MEMORY_WRITE, A.MEMORY_DELETE)
 #: How a person comes in, goes out and chooses colours: nothing in a vault is touched.
 WITHOUT_ACTIONS = frozenset(

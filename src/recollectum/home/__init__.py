@@ -14,6 +14,7 @@ extensions           what others wrote for agents, and what of it has an effect
 compressed           decompresses Zstandard
 database_mark        whether the vaults are in a database
 host                 the id and name of this home among those that use one database
+installation         the id of this installation
 move_mark            a move between engines: its lock, and its decision
 keys                 the master key and its holders
 credentials          API keys and OAuth tokens

@@ -71,6 +71,11 @@ class Home:
         return self.root / "trusted_projects.json"
 
     @property
+    def installation_file(self) -> Path:
+        """The id of this installation."""
+        return self.root / "installation.json"
+
+    @property
     def erasures_file(self) -> Path:
         """What was erased from vaults on a server, whose own record may be put back with an older copy of it."""
         return self.root / "erasures.db"
@@ -163,6 +168,7 @@ _NAMES = {
         "move.mark",
         "host.json",
         "trusted_projects.json",
+        "installation.json",
         "erasures.db",
     ),
     *("vaults", "locks", "backups", "owners", "logs", "run", "catalog.db", "keys.db"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.errors import InvalidInput, NotFound, RecollectumError
 from recollectum.domain.memory import State
 from recollectum.domain.records import dataclass
 from recollectum.doors.cli.commands.forget.lifecycle import explain_held_clock
@@ -81,9 +81,11 @@ def status(
         project = _project_status(recollectum)
         reserve = _size(recollectum.home.reserve_file)
         model = _embedding_model(recollectum)
+        installed_as = _installation(recollectum)
         document = {
             "home": recollectum.home.root,
             "version": installed_version(),
+            "installation": installed_as,
             "user": format_owner(owner),
             "vault": inside,
             "embedding_model": model,
@@ -91,7 +93,8 @@ def status(
             "project": project,
             "reserve_bytes": reserve,
         }
-        home = [("home", recollectum.home.root), ("version", installed_version()), ("user", format_owner(owner))]
+        home = [("home", recollectum.home.root), ("version", installed_version()), ("installation", installed_as)]
+        home.append(("user", format_owner(owner)))
         meaning = ("by meaning", model or "off; see: recollectum doctor")
         lines = listing([*home, *_vault_lines(inside), meaning, *_home_lines(holder, project, reserve)])
     answer(run, document, lines)
@@ -107,6 +110,17 @@ def installed_version() -> str:
     from importlib.metadata import version  # noqa: PLC0415
 
     return version("recollectum")
+
+
+def _installation(recollectum: "Recollectum") -> str | None:
+    """Return the id of this installation; None, with a remark, when its file cannot be read or made."""
+    from recollectum.home.installation import installation  # noqa: PLC0415 - `--help` need not load it
+
+    try:
+        return installation(recollectum.home).id
+    except RecollectumError as error:
+        note(str(error))
+        return None
 
 
 def _embedding_model(recollectum: "Recollectum") -> str | None:

@@ -80,6 +80,8 @@ def _pages(held: Held, things: Things, cited: str) -> list[ConsolePath]:
         page("/console/timeline", A.MEMORY_READ, A.EVENT_READ),
         page("/console/context", A.MEMORY_SEARCH, A.SESSION_READ, query=f"q={COMMON}"),
         page("/console/extensions", A.EXTENSION_READ),
+        page("/console/state", A.STATE_READ),
+        page("/console/state", A.STATE_READ, query=f"q={COMMON}"),
         page("/console/health", A.MEMORY_READ, A.INDEX_READ, A.CONSOLIDATION_READ),
         page("/console/privacy", A.MEMORY_READ, A.NOTE_READ, A.TRANSCRIPT_READ, A.RECEIPT_READ),
         page("/console/privacy/export", A.MEMORY_READ, A.SESSION_READ, A.EVENT_READ),

@@ -42,6 +42,7 @@ def _paths(place: Place) -> list[str]:
         "/console/review?decision=rejected",
         "/console/timeline?by=week",
         "/console/context?q=lisbon&tokens=300",
+        "/console/state?q=a",
         "/console/privacy",
         "/console/extensions",
         "/console/health",

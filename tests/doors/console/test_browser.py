@@ -26,6 +26,7 @@ PATHS = (
     "/console/review",
     "/console/timeline",
     "/console/context?q=lisbon",
+    "/console/state",
     "/console/privacy",
     "/console/extensions",
     "/console/health",

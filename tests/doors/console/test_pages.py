@@ -57,6 +57,10 @@ def _check_hostile(place: Place, ada: httpx2.Client, text: str) -> None:
     vault.admin.review.propose(
         [Finding(act=Act.ADD, content=f"gamma {text}", kind=memory.kind, importance=0.5, spans=(), reason=text[:90])]
     )
+    vault.state.history.add(f"alpha {text[:5000]}")
+    vault.state.interfaces.save("last", f"alpha {text[:5000]}")
+    vault.state.interfaces.save("theme", "dark", "web")
+    vault.state.accounts.add("google", "ada@example.com")
     paths = [
         "/",
         "/?q=alpha",
@@ -69,6 +73,7 @@ def _check_hostile(place: Place, ada: httpx2.Client, text: str) -> None:
         "/console/review",
         "/console/timeline",
         f"/console/context?q=alpha&tokens=2000&session={chat.id}",
+        "/console/state?q=a",
         "/console/privacy",
         "/console/extensions",
         "/console/health",

@@ -22,6 +22,7 @@ PAGES = (
     "/console/review",
     "/console/timeline",
     "/console/context",
+    "/console/state",
     "/console/privacy",
     "/console/privacy/export",
     "/console/privacy/receipts/prg_x",

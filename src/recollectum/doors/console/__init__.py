@@ -13,6 +13,7 @@ text_diff      word-by-word comparison
 timeline       what happened over time
 timeline_plot  the bars of the timeline
 context        what an agent would be given
+agent_state    what agents keep besides
 privacy        what is stored, export and erasure
 health         findings, index, background work
 home_pages     pages about the home: extensions

@@ -47,6 +47,7 @@ PAGES = (
     ("review", "Review"),
     ("timeline", "Timeline"),
     ("context", "Context"),
+    ("state", "State"),
     ("privacy", "Privacy"),
     ("extensions", "Extensions"),
     ("health", "Health"),

@@ -23,6 +23,7 @@ _TABLES = {
     "events": "lines of the audit trail",
     "sessions": "conversations",
     "vectors": "vectors",
+    "documents": "states of interfaces and lists of accounts",
 }
 _ACTORS = {"process": "the owner of this home", "lifecycle": "time"}
 

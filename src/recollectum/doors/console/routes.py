@@ -19,6 +19,7 @@ from recollectum.doors.console import (
     sign_in,
     timeline,
 )
+from recollectum.doors.console.agent_state import state_page
 from recollectum.doors.console.home_pages import extensions
 from recollectum.doors.console.page_requests import new_router
 from recollectum.doors.console.sign_in_desk import SignInDesk
@@ -32,7 +33,8 @@ def add_console(app: FastAPI, serving: ServerState, *, clock: Clock = system_clo
     """Add the pages of the console to the app: search at `/`, the others below `/console`."""
     app.state.serving = serving
     app.state.console_desk = SignInDesk(clock)
-    for page in (sign_in, search, memories, conversations, review, timeline, context, privacy, extensions, health):
+    pages = (sign_in, search, memories, conversations, review, timeline, context, state_page, privacy, extensions, health)
+    for page in pages:
         app.include_router(page.router)
     files = new_router()
     files.get("/static/{name}")(_file)

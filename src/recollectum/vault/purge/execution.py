@@ -1,7 +1,7 @@
 """Runs a purge from its first record to its receipt, in batches that can be resumed after a crash."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -71,7 +71,7 @@ class Destroyer(NamedTuple):
 
     def destroy(self, rank: PurgeItemKind, item: str) -> None:
         """Destroy one item; do nothing when it is gone already."""
-        work = {
+        work: dict[PurgeItemKind, Callable[[str], object]] = {
             PurgeItemKind.MEMORY: self._memory,
             PurgeItemKind.MESSAGE: self._message,
             PurgeItemKind.SESSION: self._session,

@@ -14,11 +14,14 @@ from recollectum import PurgeRequest, Recollectum
 from recollectum.domain.agent_state.shell_command import MAX_COMMAND
 from recollectum.domain.errors import InvalidInput, NotFound, RecollectumError
 from recollectum.domain.page import every
+from recollectum.upkeep.backup.backup import back_up
+from recollectum.upkeep.backup.restore import restore_vaults
 from recollectum.vault.vault import Vault
 from tests.crashes.programs import finish, hear, run, start, tell
 from tests.matrix.homes import Turning, open_home
 from tests.plugins.engines import database_of
 from tests.plugins.postgres import words_in_rows
+from tests.upkeep.homes import opening
 
 pytestmark = pytest.mark.process
 
@@ -139,6 +142,17 @@ def test_a_purge_erases_commands_with_a_receipt_and_no_byte_stays(
         assert home.receipts.verify(receipt)
         left = {"kept-plmoknij"} if which == "user" else {"kept-plmoknij", "rtyfghvbn"}
         assert _found(home, "zqxwvbnmkj", "rtyfghvbn", "kept-plmoknij") == left
+
+
+def test_commands_that_an_older_copy_brings_back_are_erased_again(place: Path) -> None:
+    with open_home(place, Turning()) as home:
+        vault = home.vault("user:alice")
+        vault.state.history.add("deploy zqxwvbnmkj", project=ONE)
+        vault.state.history.add("echo kept-plmoknij")
+        copy = back_up(home.admin, to=place / "stick").path
+        vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.history(ONE)).token)
+        restore_vaults(home.admin, copy, opening(place), owners=[vault.owner], replace=True)
+        assert _texts(home.vault("user:alice")) == ["echo kept-plmoknij"]
 
 
 def test_a_preview_no_longer_fits_after_another_command(vault: Vault) -> None:

@@ -49,6 +49,7 @@ PLAIN = {
             "quarantines",
             "imports",
             "proposals",
+            "shell_commands",
         )
     ),
     *(("messages", name) for name in ("session_id", "role", "trust", "copy_of")),

@@ -33,8 +33,8 @@ def add_console(app: FastAPI, serving: ServerState, *, clock: Clock = system_clo
     """Add the pages of the console to the app: search at `/`, the others below `/console`."""
     app.state.serving = serving
     app.state.console_desk = SignInDesk(clock)
-    pages = (sign_in, search, memories, conversations, review, timeline, context, state_page, privacy, extensions, health)
-    for page in pages:
+    pages = (sign_in, search, memories, conversations, review, timeline, context, state_page)
+    for page in (*pages, privacy, extensions, health):
         app.include_router(page.router)
     files = new_router()
     files.get("/static/{name}")(_file)

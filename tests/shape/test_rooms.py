@@ -18,6 +18,7 @@ LISTED = ("src/recollectum/doors/rest", "src/recollectum/doors/console")
 #: Small modules with one neighbour as importer, and why they stay apart.
 APART: dict[str, str] = {
     "src/recollectum/adapters/adk/plugin.py": "one file for each interface of the Agent Development Kit",
+    "src/recollectum/adapters/adk/sharing.py": "one step over two vaults is one subject, the session service another",
     "src/recollectum/adapters/langgraph/awaited.py": "the awaited methods only call the others",
     "src/recollectum/adapters/langgraph/pruning.py": "what stays is decided without a database",
     "src/recollectum/adapters/langgraph/filters.py": "what a filter means is LangGraph's, how items are kept is ours",

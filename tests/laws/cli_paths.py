@@ -197,7 +197,7 @@ ABOUT_THE_HOME = frozenset(
     }
     | {f"settings {verb}" for verb in ("show", "get", "set", "unset", "migrate", "path")}
     | {f"credentials {verb}" for verb in ("set", "list", "delete", "accounts", "use", "import", "status")}
-    | {f"encryption {verb}" for verb in ("status", "new-code", "recover", "passphrase", "rekey")}
+    | {f"encryption {verb}" for verb in ("status", "new-code", "recover", "passphrase", "rekey", "move-keys")}
     | {f"policy {verb}" for verb in ("check", "explain", "test")}
 )
 #: What has a table of its own: what a chat offers, and the events of a hook.

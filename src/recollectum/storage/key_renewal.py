@@ -29,7 +29,8 @@ from recollectum.storage.port import Tx
 
 #: The name of a vault's next key begins with this. No vault id has a colon.
 _NEXT = "next:"
-#: The name of the master key that was replaced.
+#: The name of the master key that was replaced, with the host that replaced it where several share the keys: only that
+#: one has the backups which the old one still wraps.
 _OLD_MASTER = "old:master"
 
 
@@ -117,7 +118,7 @@ class KeyRenewal(KeyDatabase):
     def has_unfinished(self) -> bool:
         """Return whether a change of keys is going on, or was interrupted when a process ended."""
         names = self.place.read(names_of_keys) if self.place.is_open else []
-        return self._holds_several or any(name.startswith(_NEXT) or name == _OLD_MASTER for name in names)
+        return self._holds_several or any(name.startswith(_NEXT) or name == self._old_master for name in names)
 
     def unfinished_vaults(self) -> list[str]:
         """Return the vaults that are being rewritten, or were when a process ended."""
@@ -150,7 +151,7 @@ class KeyRenewal(KeyDatabase):
 
     def find_master_change(self) -> MasterChange | None:
         """Return the change of the master key that was interrupted."""
-        secret = self._find(_OLD_MASTER) if self.place.is_open else None
+        secret = self._find(self._old_master) if self.place.is_open else None
         if secret is None:
             return None
         return MasterChange(old=MasterKey(secret), new=self._unlocked(), record=self._record(), recovery=None)
@@ -159,12 +160,16 @@ class KeyRenewal(KeyDatabase):
         """Delete the old master key and every byte of it; store the recovery code that the change has."""
 
         def finish(tx: Tx) -> None:
-            remove_key(tx, _OLD_MASTER)
+            remove_key(tx, self._old_master)
             if change.recovery:
                 save_recovery(tx, *change.recovery)
 
         self.place.write(finish, frees=True)
         self.place.empty_log("the old master key is deleted")
+
+    @property
+    def _old_master(self) -> str:
+        return f"{_OLD_MASTER}:{self.place.host}" if self.place.host else _OLD_MASTER
 
     def settle_holder(self) -> None:
         """Delete a second key that an interrupted change of the master key left with the holder."""
@@ -183,8 +188,12 @@ class KeyRenewal(KeyDatabase):
         found = find_holder(tx, self.place.words)
         if found is None or found.fingerprint != change.old.fingerprint():
             raise KeyProblem(f"the master key in {self.place.words} was changed meanwhile; try again")
-        if find_key(tx, _OLD_MASTER) is not None:
-            raise KeyProblem("an earlier change of the master key is not finished; open the home again, then try again")
+        if unfinished := [name for name in names_of_keys(tx) if name.startswith(_OLD_MASTER)]:
+            where = "the home" if unfinished == [self._old_master] else "the home of the host that began it"
+            raise KeyProblem(
+                f"an earlier change of the master key is not finished ({unfinished[0]}); open {where} again, "
+                "then try again"
+            )
         rewrap(tx, change, self.place.words, self._clock())
-        wrapped = change.old.wrapped_by(wrapping_key(change.new), label(_OLD_MASTER))
-        add_key(tx, _OLD_MASTER, wrapped, self._clock())
+        wrapped = change.old.wrapped_by(wrapping_key(change.new), label(self._old_master))
+        add_key(tx, self._old_master, wrapped, self._clock())

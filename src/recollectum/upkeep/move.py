@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import Busy, Conflict, NotFound
+from recollectum.domain.errors import Busy, Conflict, NotFound, StorageError
 from recollectum.domain.ids import Clock
 from recollectum.domain.records import dataclass
 from recollectum.home.database_mark import forget_database, forget_split, mark_database, mark_split
@@ -32,6 +32,7 @@ from recollectum.storage.engine import CATALOG, VAULT, Progress
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.opening import engine_of, routed_engine, set_files_aside
 from recollectum.storage.places.vault_move import PATIENCE, VaultMove, side_of
+from recollectum.storage.shared.key_place import CHANGES
 from recollectum.storage.tables.catalog import vaults
 from recollectum.storage.tables.catalog.vaults import StoragePlace, VaultEntry
 
@@ -83,6 +84,11 @@ class MoveResult:
 
 def move_home(move: Move, *, dry_run: bool = False, progress: Progress = lambda _: None) -> MoveResult:
     """Move vaults, or all of them and the catalog; with `dry_run`, check everything and copy nothing."""
+    if move.target is StoragePlace.FILES and move.owners is None and move.settings.storage.keys_url:
+        raise StorageError(
+            f"the keys of {move.home.root} are in a keys database, which is for vaults in a database; bring them home "
+            "first, with: recollectum encryption move-keys home"
+        )
     with one_move_lock(move.home):
         mark = read_mark(move.home)
         if mark is not None:
@@ -203,8 +209,9 @@ class _Journey:
         means = self._means()
         kept: list[Path | None] = []
         for entry in moving:
-            # Of a purge that runs now, the old file would keep what it has not erased yet.
-            with Lock(self._move.home.locks / f"purge-{entry.id}.lock", clock=self._move.clock):
+            # Of a purge that runs now, the old file would keep what it has not erased yet; and a key must not change.
+            purging = Lock(self._move.home.locks / f"purge-{entry.id}.lock", clock=self._move.clock)
+            with purging, self._keys.place.lock(CHANGES):
                 kept.append(means.run(entry, self._key(entry), progress).kept)
         # Those that were in use: their programs have had time to notice.
         end = time.monotonic() + PATIENCE.total_seconds()

@@ -20,7 +20,7 @@ from recollectum.home.keys.holders import HolderKind
 from recollectum.home.paths import Home
 from recollectum.storage.shared.choosing import load_copied_keys
 from recollectum.upkeep.backup.backup import back_up
-from recollectum.upkeep.backup.restore import restore_home
+from recollectum.upkeep.backup.restore import restore_home, restore_vaults
 from recollectum.upkeep.rekey.master_key import rekey_master
 from recollectum.upkeep.rekey.vault_keys import rekey_vaults
 from recollectum.vault.purge.request import PurgeRequest, PurgeState
@@ -120,6 +120,24 @@ def test_a_new_master_key_reaches_hosts_by_the_passphrase_and_not_by_an_old_file
         one.encryption().hold_by(HolderKind.PASSPHRASE, passphrase="the harbour master sleeps at noon")
     with hosts.open("two", key_file="", passphrase="the harbour master sleeps at noon") as two:
         assert said(two.vault(ANN))[0] == ["the harbour is closed"]
+
+
+def test_a_new_master_key_is_finished_by_the_host_whose_backups_it_reaches(hosts: TwoHosts) -> None:
+    with hosts.open("one") as one:
+        one.vault(ANN).memories.save("the harbour is closed")
+        folder = back_up(one.admin).path
+        # As if it were killed before it came to its backups.
+        one.admin.keys.change_master()
+    with hosts.open("two") as two:
+        assert said(two.vault(ANN))[0] == ["the harbour is closed"]
+        assert not two.admin.keys.has_unfinished()
+        with pytest.raises(KeyProblem, match=r"not finished .* open the home of the host that began it"):
+            rekey_master(two.admin)
+    with hosts.open("one") as one:
+        assert not one.admin.keys.has_unfinished()
+        one.vault(ANN).memories.save("written after it")
+        restore_vaults(one.admin, folder, hosts.access("one"), replace=True)
+        assert said(one.vault(ANN))[0] == ["the harbour is closed"]
 
 
 def test_the_database_of_the_vaults_is_refused_as_keys_database(hosts: TwoHosts) -> None:

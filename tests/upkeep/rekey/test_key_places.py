@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.domain.errors import Busy, Conflict, KeyProblem, SettingsError
+from recollectum.domain.errors import Busy, Conflict, KeyProblem, SettingsError, StorageError
+from recollectum.domain.ids import system_clock
 from recollectum.home.database_mark import KeysTarget
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
 from recollectum.storage.shared import key_moves
+from recollectum.upkeep.move import Move, move_home
 from recollectum.upkeep.rekey.key_places import KeysMove
 from recollectum.vault.purge.request import PurgeRequest
 from tests.doors.cli.calls import ok
@@ -109,6 +111,15 @@ def test_keys_that_are_in_use_or_others_do_not_move(hosts: TwoHosts, tmp_path: P
     (hosts.home("one") / "keys.db").unlink()
     with hosts.open("one") as one:
         assert said(one.vault("user:ben"))[0] == ["made later"]
+
+
+def test_vaults_do_not_move_to_files_while_their_keys_are_in_a_database(hosts: TwoHosts) -> None:
+    with hosts.open("one") as one:
+        one.vault(ANN).memories.save("the harbour is closed")
+    settings = Settings(key_file=str(hosts.key_file), storage=hosts.storage())
+    move = Move(home=Home(hosts.home("one")), settings=settings, url_setting="", url="", environ={}, clock=system_clock)
+    with pytest.raises(StorageError, match="bring them home first, with: recollectum encryption move-keys home"):
+        move_home(move)
 
 
 def test_the_command_moves_and_tells(hosts: TwoHosts, monkeypatch: pytest.MonkeyPatch) -> None:

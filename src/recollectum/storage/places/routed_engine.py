@@ -36,7 +36,8 @@ class RoutedEngine:
         # Import here: few homes have vaults in two places.
         from recollectum.storage.places.routed_upkeep import RoutedUpkeep  # noqa: PLC0415
 
-        return RoutedUpkeep(self._main, self.places.at(StoragePlace.FILES), self.places.engine_of)
+        other, files = self.places.at(self.places.beside.other), self.places.at(StoragePlace.FILES)
+        return RoutedUpkeep(self._main, other, files, self.places.engine_of)
 
     @property
     def server(self) -> DatabaseServer | None:

@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import StorageError
 from recollectum.storage.engine import (
     ChunkTerms,
     Engine,
@@ -23,7 +22,9 @@ from recollectum.storage.port import Tx
 class RoutedUpkeep:
     """The vaults of one home in two places; see `storage.engine.EngineUpkeep`."""
 
-    def __init__(self, main: Engine, files: Engine, engine_of: Callable[[str], Engine]) -> None:
+    def __init__(self, main: Engine, other: Engine, files: Engine, engine_of: Callable[[str], Engine]) -> None:
+        self._both = main, other
+        self._files_engine = files
         #: That of the catalog.
         self._main = main.upkeep
         self._files = files.upkeep
@@ -35,11 +36,11 @@ class RoutedUpkeep:
 
     @property
     def rewriting(self) -> VaultRewriting:
-        """Refuse: the vaults must be in one place."""
-        raise StorageError(
-            "a change of keys does not work while some vaults are files and others are in a database; "
-            "move all of them to one place first, with: recollectum move"
-        )
+        """Return the object that rewrites each vault under another key where it is."""
+        # Imported here: few homes change a key.
+        from recollectum.storage.places.routed_rewriting import RoutedRewriting  # noqa: PLC0415
+
+        return RoutedRewriting(self._both, self._files_engine, self._engine_of)
 
     def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
         """Copy the catalog into the folder of a backup."""

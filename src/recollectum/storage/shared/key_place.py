@@ -31,6 +31,11 @@ class KeyPlace(Protocol):
         ...
 
     @property
+    def host(self) -> str:
+        """Return the id of this host among those that use the same keys; empty where there are no others."""
+        ...
+
+    @property
     def is_shared(self) -> bool:
         """Return whether other hosts use the same keys, each with its own way to the master key."""
         ...

@@ -54,6 +54,7 @@ class KeysFile:
     name = KEYS_FILE
     #: The processes of one host alone use it.
     is_shared = False
+    host = ""
 
     def __init__(self, home: Home, clock: Clock) -> None:
         self._home = home

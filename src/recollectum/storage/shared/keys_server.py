@@ -59,6 +59,12 @@ class KeysServer:
         return self._engine.place_of_catalog
 
     @property
+    def host(self) -> str:
+        """Return the id of this home."""
+        prepare(self._home)
+        return this_host(self._home).id
+
+    @property
     def is_open(self) -> bool:
         """Return whether there are keys."""
         return self._has_keys
@@ -131,9 +137,9 @@ class KeysServer:
 
     def lock(self, name: str) -> SharedLock:
         """Return a lock between the processes of all hosts."""
-        prepare(self._home)
+        host = self.host
         local = Lock(self._home.locks / f"{name}.lock")
-        return SharedLock(local, name, self._connected(), self._clock, host=this_host(self._home).id)
+        return SharedLock(local, name, self._connected(), self._clock, host=host)
 
     def copy(self, folder: Path, names: Collection[str]) -> VaultCopy:
         """Write the keys of these names into a file keys.db."""

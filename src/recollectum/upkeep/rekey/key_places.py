@@ -86,6 +86,11 @@ class KeysMove:
 def _check(store: KeyStore) -> int:
     """Unwrap every key, and return how many there are."""
     names = store.place.read(names_of_keys)
+    if any(":" in name for name in names):
+        raise KeyProblem(
+            f"a change of keys in {store.place.words} is not finished; finish it first, by any command of the home "
+            "that began it"
+        )
     for name in names:
         store.key(name)
     return len(names)

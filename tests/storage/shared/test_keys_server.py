@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from recollectum.domain.errors import (
@@ -24,7 +25,7 @@ from recollectum.upkeep.backup.restore import restore_home, restore_vaults
 from recollectum.upkeep.rekey.master_key import rekey_master
 from recollectum.upkeep.rekey.vault_keys import rekey_vaults
 from recollectum.vault.purge.request import PurgeRequest, PurgeState
-from tests.plugins.postgres import database_on
+from tests.plugins.postgres import database_on, words_in_rows
 from tests.storage.shared.two_hosts import TwoHosts, hosts
 from tests.upkeep.homes import said
 
@@ -41,6 +42,12 @@ def test_a_vault_that_one_host_makes_is_used_by_the_other_at_once(hosts: TwoHost
         assert said(one.vault(BEN))[0] == ["the pier is open"]
         assert one.admin.entries()[0].encrypted
         assert not list(Path(one.home.root).glob("keys.db*"))
+    # Neither database is of use without the other, nor both without the master key.
+    assert words_in_rows(hosts.keys, "the harbour", ANN) == set()
+    count = "SELECT count(*) FROM recollectum_catalog.vault_keys"
+    for database, keys in ((hosts.rows, 0), (hosts.keys, 3)):
+        with psycopg.connect(database.administrator_url) as administrator:
+            assert administrator.execute(count).fetchall() == [(keys,)]
 
 
 def test_a_key_that_one_host_changes_is_changed_for_the_other(hosts: TwoHosts) -> None:

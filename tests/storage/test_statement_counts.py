@@ -13,7 +13,8 @@ from recollectum.vault.vault import Vault
 from tests.recall.homes import opened, scripted
 from tests.storage.statements import StatementLog, traced
 
-RECALL, FILTERED, CONTEXT, SAVE = 8, 10, 15, 10
+#: One of a context asks for the projects of the vault.
+RECALL, FILTERED, CONTEXT, SAVE = 8, 10, 16, 10
 #: A list in a vault that is closed: the catalog, the keys, two connections with their settings, the checks, on each
 #: connection also whether the vault was moved, and the page.
 OPEN_AND_LIST = 46

@@ -74,6 +74,8 @@ def _aimed(server: Server, path: str) -> list[str]:
         "{session_id}": held.sessions,
         "{proposal_id}": [things.proposal],
         "{receipt_id}": [things.receipt],
+        # Nobody there has one: the page is refused like any that is not there.
+        "{name}": ["nowhere"],
     }
     for brace, values in found.items():
         if brace in path:

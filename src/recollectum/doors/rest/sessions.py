@@ -3,11 +3,11 @@
 import hashlib
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.errors import NotFound
-from recollectum.domain.files.project import MAX_NAME, ListedProject, Project, ProjectCounts
+from recollectum.domain.files.project import ListedProject, Project, ProjectCounts
 from recollectum.domain.message import Message, ToolCall, ToolStatus
 from recollectum.domain.notice import Notice
 from recollectum.domain.session import Checkpoint, Session
@@ -158,10 +158,6 @@ def _native_id(key: str | None, body: AddMessage) -> str | None:
 projects_router = APIRouter(route_class=KeyedRoute, tags=["projects"])
 _PROJECT = {"project": Project, "counts": ProjectCounts, "sessions": list[Session], "checkpoints": list[Checkpoint]}
 _NEWEST = 20
-ProjectPath = Annotated[
-    str,
-    Path(min_length=1, max_length=MAX_NAME, pattern=r"^[a-z0-9][a-z0-9-]*$", description="The name or the id."),
-]
 
 
 @projects_router.get("/v1/projects", responses=describe_responses({"projects": list[ListedProject]}))
@@ -171,10 +167,12 @@ def list_projects(request: Request, owner: OwnerQuery = None) -> Response:
 
 
 @projects_router.get("/v1/projects/{project}", responses=describe_responses(_PROJECT))
-def get_project(request: Request, project: ProjectPath, owner: OwnerQuery = None) -> Response:
+def get_project(request: Request, project: IdPath, owner: OwnerQuery = None) -> Response:
     """Return a project with its newest conversations and its checkpoints."""
     projects = visitor_of(request).vault(owner).projects
-    found = projects.get(project)
+    found = next((one for one in projects.list() if project == one.project.name or project in one.project.ids), None)
+    if found is None:
+        raise NotFound("there is no such project in this vault")
     return json_response(
         {
             "project": found.project,

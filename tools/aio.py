@@ -48,6 +48,7 @@ from recollectum.vault.sessions.checkpoints import Checkpoints
 from recollectum.vault.sessions.echoes import StoredEchoes
 from recollectum.vault.sessions.service import Sessions
 from recollectum.vault.sessions.summaries import Summaries
+from recollectum.vault.tasks.service import Tasks
 from recollectum.vault.transcripts.service import Transcripts
 from recollectum.vault.undo.service import Undo
 from recollectum.vault.vault import Vault
@@ -65,8 +66,8 @@ FILES: dict[str, tuple[str, tuple[type, ...]]] = {
         (VaultAdmin, Consolidation, Events, Index, Lifecycle, Profiles, Review, Served),
     ),
     "files": (
-        "the files that a vault reads: notes, transcripts and imports",
-        (FileHosts, GlobalNotesFile, Imports, Notes, Transcripts),
+        "the files that a vault reads and keeps: notes, transcripts, imports and tasks",
+        (FileHosts, GlobalNotesFile, Imports, Notes, Tasks, Transcripts),
     ),
     "state": (
         "what agents keep besides conversations and memories",

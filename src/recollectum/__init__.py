@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from recollectum.domain.files.note import Note, NoteFolder, SyncReport
     from recollectum.domain.files.project import ListedProject, Project
+    from recollectum.domain.files.task import Task, TaskSweep, TaskWorkspace
     from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
     from recollectum.domain.hit import ArchivedMatches, Hit, IndexHealth, RecallResult, Source, SourceName
     from recollectum.domain.ids import Clock
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
     from recollectum.vault.sessions.echoes import EchoReport, StoredEchoes
     from recollectum.vault.sessions.service import AdoptResult, Sessions
     from recollectum.vault.sessions.summaries import Summaries
+    from recollectum.vault.tasks.service import Tasks
     from recollectum.vault.transcripts.service import Transcripts
     from recollectum.vault.undo.diff import Diff
     from recollectum.vault.undo.service import Undo, Undone
@@ -273,6 +275,10 @@ __all__ = [
     "Summary",
     "Sweep",
     "SyncReport",
+    "Task",
+    "TaskSweep",
+    "TaskWorkspace",
+    "Tasks",
     "Tenant",
     "TokenCount",
     "ToolCall",
@@ -311,6 +317,7 @@ _NAMES_OF = {
     ),
     "recollectum.domain.files.note": "Note NoteFolder SyncReport",
     "recollectum.domain.files.project": "ListedProject Project",
+    "recollectum.domain.files.task": "Task TaskSweep TaskWorkspace",
     "recollectum.domain.files.transcript": "FollowedPath TranscriptReport",
     "recollectum.domain.hit": "ArchivedMatches Hit IndexHealth RecallResult Source SourceName",
     "recollectum.domain.ids": "Clock",
@@ -381,6 +388,7 @@ _NAMES_OF = {
     "recollectum.vault.sessions.service": "AdoptResult Sessions",
     "recollectum.vault.sessions.echoes": "EchoReport StoredEchoes",
     "recollectum.vault.sessions.summaries": "Summaries",
+    "recollectum.vault.tasks.service": "Tasks",
     "recollectum.vault.transcripts.service": "Transcripts",
     "recollectum.vault.undo.diff": "Diff",
     "recollectum.vault.undo.service": "Undo Undone",

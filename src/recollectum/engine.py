@@ -210,7 +210,7 @@ class Recollectum:
         clients = self._clients if agent is None else (*self._clients, f"agent:{agent}")
         gate = self._runtime.gate(caller, known.entry.owner, self._now, clients)
         runtime = self._runtime.vault_runtime(known, gate)
-        return Vault(wanted, runtime, self._purge)
+        return Vault(wanted, runtime, self._purge, self._runtime.tasks)
 
     def _purge(self, runtime: "VaultRuntime") -> "Purge":
         from recollectum.vault.purge.service import Purge  # noqa: PLC0415 - few programs erase

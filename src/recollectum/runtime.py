@@ -56,6 +56,7 @@ from recollectum.vault.purge.environment import PurgeEnvironment, open_ledger
 from recollectum.vault.purge.samples import ErasureSamples
 from recollectum.vault.retention.periods import apply_retention, retention_of, retention_record
 from recollectum.vault.runtime import HomeServices, VaultRuntime
+from recollectum.vault.task_store.places import TaskPlaces
 
 if TYPE_CHECKING:
     from recollectum.models.embedding.port import Embedder
@@ -144,8 +145,8 @@ class HomeRuntime:
             import_reader=import_reader,
             language_model=self.language_model,
             owners=self.home.root / "owners",
-            keep_secret=self._keep_secret if settings.redaction.keep == "credentials" else None,
-            forget_secret=self._forget_secret,
+            keep_secret=self._kept_secrets().keep if settings.redaction.keep == "credentials" else None,
+            forget_secret=lambda account: self._kept_secrets().forget(account),
             hosts=self.hosts,
         )
         self.latest = LatestTime(self.catalog.uncounted, means.clock)
@@ -220,7 +221,14 @@ class HomeRuntime:
         """Return what erases a whole person."""
         from recollectum.vault.purge.person_erasure import PersonErasure  # noqa: PLC0415 - few programs erase
 
-        return PersonErasure(self._purge_environment(), self.release, self._forget_secrets)
+        forget = self._kept_secrets().forget_vault
+        return PersonErasure(self._purge_environment(), self.release, forget, self.tasks)
+
+    @property
+    def tasks(self) -> TaskPlaces:
+        """Where the tasks of agent servers are."""
+        url, environ = self.settings.tasks.url, self._environ
+        return TaskPlaces(home=self.home, keys=self.keys, url=url, environ=environ, clock=self.clock)
 
     def settle(self) -> None:
         """Note the time, and finish what was interrupted when a process ended: changes of keys, and erasing people."""
@@ -368,25 +376,12 @@ class HomeRuntime:
 
         with self._language_lock:
             if not self._language:
+                named, environ = self.settings.language_model, self._environ
+                secret = Credentials(self.home, self.keys, environ=environ, clock=self.clock).secret
                 self._language.append(
-                    open_language_model(
-                        self.settings.language_model,
-                        self._environ,
-                        home=self.home,
-                        clock=self.clock,
-                        secret=Credentials(self.home, self.keys, environ=self._environ, clock=self.clock).secret,
-                    )
+                    open_language_model(named, environ, home=self.home, clock=self.clock, secret=secret)
                 )
             return self._language[0]
-
-    def _keep_secret(self, vault_id: str, value: str) -> str:
-        return self._kept_secrets().keep(vault_id, value)
-
-    def _forget_secret(self, account: str) -> None:
-        self._kept_secrets().forget(account)
-
-    def _forget_secrets(self, vault_id: str) -> int:
-        return self._kept_secrets().forget_vault(vault_id)
 
     def _kept_secrets(self) -> "SecretStore":
         # Imported here: most programs use none, and provider clients are slow to import.

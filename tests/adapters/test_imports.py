@@ -14,6 +14,7 @@ FRAMEWORKS = {
     "recollectum.adapters.adk": (
         "import google.adk.memory, google.adk.sessions.base_session_service, google.adk.plugins.base_plugin"
     ),
+    "recollectum.adapters.a2a": "import a2a.server.tasks.task_store, a2a.utils.task, google.protobuf.json_format",
     "recollectum.adapters.anthropic": "import anthropic.lib.tools, anthropic.types.beta",
     "recollectum.adapters.claude_agent": "import claude_agent_sdk.types",
     "recollectum.adapters.llama_index": "import llama_index.core.memory",

@@ -254,6 +254,29 @@ def _importing() -> Iterator[Attempt]:
     yield Attempt(name="imports.run", permission="admin", run=lambda v: v.admin.imports.run(_NOTHING_FOUND))
 
 
+def _tasks() -> Iterator[Attempt]:
+    reads: dict[str, Run] = {
+        "tasks.list": lambda v: v.tasks.list(),
+        "tasks.find": lambda v: v.tasks.find("none"),
+        "tasks.get": lambda v: _tried(lambda: v.tasks.get("none")),
+        "tasks.preview_retention": lambda v: v.tasks.preview_retention(),
+    }
+    for name, run in reads.items():
+        yield Attempt(name=name, permission="read", run=run)
+    yield Attempt(name="tasks.save", permission="write", run=lambda v: v.tasks.save("none", version=None))
+    yield Attempt(name="tasks.delete", permission="write", run=lambda v: _tried(lambda: v.tasks.delete("nowhere")))
+    yield Attempt(name="tasks.run_retention", permission="write", run=lambda v: v.tasks.run_retention())
+    # Whoever may write to a vault may not therefore read and write the files of this machine.
+    yield Attempt(
+        name="tasks.save_workspace",
+        permission="admin",
+        run=lambda v: _tried(lambda: v.tasks.save_workspace("none", "/dev/null")),
+    )
+    yield Attempt(
+        name="tasks.extract", permission="admin", run=lambda v: _tried(lambda: v.tasks.extract("nowhere", "/dev/null"))
+    )
+
+
 def _upkeep() -> Iterator[Attempt]:
     yield Attempt(
         name="checkpoints.resume",
@@ -293,6 +316,7 @@ def _upkeep() -> Iterator[Attempt]:
         run=lambda v: _tried(lambda: v.admin.transcripts.add("/dev/null")),
     )
     yield from _importing()
+    yield from _tasks()
     yield Attempt(
         name="transcripts.remove",
         permission="write",

@@ -45,6 +45,7 @@ from recollectum.vault.sessions.checkpoints import Checkpoints
 from recollectum.vault.sessions.echoes import StoredEchoes
 from recollectum.vault.sessions.service import Sessions
 from recollectum.vault.sessions.summaries import Summaries
+from recollectum.vault.tasks.service import Tasks
 from recollectum.vault.transcripts.service import Transcripts
 from recollectum.vault.undo.service import Undo
 from recollectum.vault.vault import Vault
@@ -68,6 +69,7 @@ OF_A_VAULT = {
     StoredEchoes,
     Summaries,
     Checkpoints,
+    Tasks,
     Profiles,
     Memories,
     Sessions,
@@ -201,6 +203,7 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         vault.privacy.purge,
         vault.memories.contacts,
         vault.projects,
+        vault.tasks,
         vault.privacy.trash,
         vault.privacy.undo,
         vault.privacy.quarantine,

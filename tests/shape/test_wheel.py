@@ -18,6 +18,7 @@ FOR_USERS = frozenset(
         "recollectum.testing",
         "recollectum.adapters.claude_agent",
         "recollectum.adapters.llama_index",
+        "recollectum.adapters.a2a",
         "recollectum.adapters.openai_agents",
         "recollectum.doors.cli.entry",
         "recollectum.doors.hook.__main__",

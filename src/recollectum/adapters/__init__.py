@@ -7,6 +7,7 @@ claude_agent   the hooks of the Claude Agent SDK
 llama_index    the chat store and a memory block of LlamaIndex
 pydantic_ai    the conversation store and a capability of Pydantic AI
 adk            the session and memory services of the Agent Development Kit
+a2a            the task store of A2A servers
 mem0           the Python face of mem0
 documents      JSON documents as keyed memories
 session_log    conversations of a framework as sessions

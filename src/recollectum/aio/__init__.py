@@ -23,7 +23,14 @@ from recollectum.aio.admin import (
     AsyncVaultAdmin,
 )
 from recollectum.aio.extensions import AsyncExtensions
-from recollectum.aio.files import AsyncFileHosts, AsyncGlobalNotesFile, AsyncImports, AsyncNotes, AsyncTranscripts
+from recollectum.aio.files import (
+    AsyncFileHosts,
+    AsyncGlobalNotesFile,
+    AsyncImports,
+    AsyncNotes,
+    AsyncTasks,
+    AsyncTranscripts,
+)
 from recollectum.aio.home import AsyncKeys, AsyncPeople, AsyncReceipts, AsyncRecollectum
 from recollectum.aio.privacy import AsyncPurge, AsyncQuarantines, AsyncTrash, AsyncUndo, AsyncVaultPrivacy
 from recollectum.aio.projects import AsyncProjects
@@ -62,6 +69,7 @@ __all__ = [
     "AsyncShellHistory",
     "AsyncStoredEchoes",
     "AsyncSummaries",
+    "AsyncTasks",
     "AsyncTranscripts",
     "AsyncTrash",
     "AsyncUndo",

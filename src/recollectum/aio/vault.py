@@ -9,6 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from recollectum.aio.admin import AsyncVaultAdmin
+from recollectum.aio.files import AsyncTasks
 from recollectum.aio.privacy import AsyncVaultPrivacy
 from recollectum.aio.projects import AsyncProjects
 from recollectum.aio.sessions import AsyncSessions
@@ -86,6 +87,11 @@ class AsyncVault:
     def projects(self) -> AsyncProjects:
         """The folders that texts belong to."""
         return AsyncProjects(lambda: self._service().projects)
+
+    @property
+    def tasks(self) -> AsyncTasks:
+        """Tasks of agent servers, each with its workspace."""
+        return AsyncTasks(lambda: self._service().tasks)
 
     async def recall(
         self,

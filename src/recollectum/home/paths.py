@@ -170,8 +170,9 @@ _NAMES = {
         "trusted_projects.json",
         "installation.json",
         "erasures.db",
+        "tasks.json",
     ),
-    *("vaults", "locks", "backups", "owners", "logs", "run", "catalog.db", "keys.db"),
+    *("vaults", "locks", "backups", "owners", "tasks", "logs", "run", "catalog.db", "keys.db"),
 }
 #: What systems put into folders by themselves.
 _OF_THE_SYSTEM = (".DS_Store", "desktop.ini", "lost+found")

@@ -5,7 +5,7 @@ from typing import Literal
 
 from recollectum.domain.records import dataclass
 from recollectum.settings.spec import PRESET, choice, number, text
-from recollectum.settings.storage import StorageSettings
+from recollectum.settings.storage import StorageSettings, TaskSettings
 from recollectum.settings.values import (
     are_origins,
     is_address,
@@ -393,6 +393,7 @@ class Settings:
     transcripts: TranscriptSettings = field(default_factory=TranscriptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
+    tasks: TaskSettings = field(default_factory=TaskSettings)
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
     redaction: RedactionSettings = field(default_factory=RedactionSettings)

@@ -1,9 +1,10 @@
-"""Defines the settings of the storage: where the vaults are kept, and how the database is used."""
+"""Defines the settings of the storage: where vaults and tasks are kept, and how the database is used."""
 
 from typing import Literal
 
 from recollectum.domain.records import dataclass
-from recollectum.settings.spec import choice, database_url, number
+from recollectum.settings.spec import choice, database_url, number, text
+from recollectum.settings.values import is_task_url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -43,3 +44,18 @@ class StorageSettings:
     readers: int = number(4, 1, 64, "How many reads of one vault run at once.")
     cache_kib: int = number(8192, 256, 1_048_576, "Page cache of each open vault, in KiB.")
     reserve_mib: int = number(8, 0, 1024, "MiB reserved so that deleting works on a full disk; 0 reserves none.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TaskSettings:
+    """Where the tasks of agent servers are kept, and for how long."""
+
+    url: str = text(
+        "",
+        is_task_url,
+        "file:///path, s3://bucket/prefix, gs://bucket/prefix, memory://name or empty, without credentials",
+        "Where tasks are kept; empty is the folder `tasks` of the home.",
+    )
+    keep_days: int = number(0, 0, 36_500, "Days after its last save until retention deletes a task; 0 is never.")
+    keep_count: int = number(0, 0, 1_000_000, "How many tasks of a vault retention keeps, the newest; 0 is all.")
+    max_mib: int = number(65_536, 1, 16_777_216, "Maximum MiB of one workspace, before compression.")

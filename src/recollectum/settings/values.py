@@ -95,6 +95,11 @@ def is_database_url(url: str) -> bool:
     return not url or url.startswith(("postgresql://", "postgres://"))
 
 
+def is_task_url(url: str) -> bool:
+    """Return whether a text may name a task store, or is empty; one with credentials or options may not."""
+    return not url or (url.startswith(("file:///", "s3://", "gs://", "memory://")) and not set(url) & set("@?#"))
+
+
 def without_password(url: str) -> str:
     """Return an address of a database with each password in it replaced by stars."""
     scheme, mark, rest = url.partition("://")

@@ -15,6 +15,7 @@ from recollectum.home.keys.holders import HolderRecord
 from recollectum.home.keys.wrapping import MasterKey, new_key, unwrap, wrap
 from recollectum.storage.key_database import KeyDatabase, label, wrapping_key, wrong_wrap
 from recollectum.storage.key_tables import (
+    TASK_KEY,
     add_key,
     find_holder,
     find_key,
@@ -49,9 +50,9 @@ class MasterChange:
         return manifest_key(self.old), manifest_key(self.new)
 
 
-def names_of(vault_id: str) -> tuple[str, str]:
-    """Return the names of a vault's key and of its next key."""
-    return vault_id, _NEXT + vault_id
+def names_of(vault_id: str) -> tuple[str, ...]:
+    """Return the names of a vault's key, of its next key, and of the key of its tasks."""
+    return vault_id, _NEXT + vault_id, TASK_KEY + vault_id
 
 
 def manifest_key(master: MasterKey) -> bytes:
@@ -110,6 +111,19 @@ class KeyRenewal(KeyDatabase):
     def remove_next_key(self, vault_id: str) -> None:
         """Delete the next key of a vault, which keeps its key."""
         self.place.write(lambda tx: remove_key(tx, _NEXT + vault_id), frees=True)
+
+    def task_key(self, vault_id: str, *, make: bool) -> bytes | None:
+        """Return the key of a vault's tasks, which a new key of the vault does not change.
+
+        Without one, `make` creates and durably stores it; else None is returned.
+        """
+        name = TASK_KEY + vault_id
+        found = self._find(name)
+        if found is None and make:
+            # Another process may be quicker, and its key counts.
+            self._store(name, new_key(), lambda tx, wrapped: add_key(tx, name, wrapped, self._clock()))
+            found = self._find(name)
+        return found
 
     def is_key(self, vault_id: str, key: bytes) -> bool:
         """Return whether this is the key of a vault that is not being rewritten."""

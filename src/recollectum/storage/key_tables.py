@@ -11,6 +11,8 @@ from recollectum.home.keys.holders import HolderKind, HolderRecord
 from recollectum.storage.port import Tx
 from recollectum.storage.times import micros, moment
 
+#: The name of the key of a vault's tasks begins with this. No vault id has a colon.
+TASK_KEY = "tasks:"
 _NAME_HOME = "INSERT INTO home (one, id, created_at) VALUES (1, :id, :now) ON CONFLICT DO NOTHING"
 _SAVE_HOLDER = """
     INSERT INTO holder (one, kind, detail, fingerprint, chosen_at)

@@ -33,6 +33,8 @@ review         the inbox of proposals
 projects       the folders that memories and conversations belong to
 agent_state    what agents keep besides: history of shells, state of interfaces, accounts
 contacts       resolves who is meant and how to reach them
+tasks          saves and reads the tasks of agent servers
+task_store     where tasks are kept: a folder or object storage
 purge          erases for good, with receipts
 extensions     what others wrote for agents
 """

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import RecallResult, SourceName
 from recollectum.domain.memory import KindName
 from recollectum.domain.session import MAIN
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from recollectum.vault.learnings.service import Learnings
     from recollectum.vault.projects.service import Projects
     from recollectum.vault.purge.service import Purge
+    from recollectum.vault.task_store.places import TaskPlaces
+    from recollectum.vault.tasks.service import Tasks
 
 
 class Vault(VaultService):
@@ -37,15 +40,30 @@ class Vault(VaultService):
     projects: Service["Projects"] = Service("projects.service.Projects", "The folders that texts belong to.")
 
     def __init__(
-        self, owner: Owner, runtime: VaultRuntime, purging: "Callable[[VaultRuntime], Purge] | None" = None
+        self,
+        owner: Owner,
+        runtime: VaultRuntime,
+        purging: "Callable[[VaultRuntime], Purge] | None" = None,
+        task_places: "TaskPlaces | None" = None,
     ) -> None:
         self.owner = owner
+        self._task_places = task_places
         self.memories = Memories(runtime)
         self.sessions = Sessions(runtime)
         self.admin = VaultAdmin(runtime)
         self.privacy = VaultPrivacy(runtime, purging)
         self.state = VaultState(runtime)
         super().__init__(runtime)
+
+    @property
+    def tasks(self) -> "Tasks":
+        """Tasks of agent servers, each with its workspace."""
+        if self._task_places is None:
+            raise InvalidInput("this vault was opened without a home; open it through one to keep tasks")
+        # Imported here: few programs keep tasks.
+        from recollectum.vault.tasks.service import Tasks  # noqa: PLC0415
+
+        return Tasks(self._runtime, self._task_places)
 
     @operation(Action.MEMORY_SEARCH, Scope.USER)
     def recall(

@@ -106,6 +106,18 @@ def conversation_lines() -> Iterator[tuple[str, list[str]]]:
     yield "memories profile", ["memories", "profile", "--json"]
     for verb, words in (("save", [begun, "here"]), ("list", []), ("resume", ["here"]), ("delete", ["here"])):
         yield f"sessions checkpoints {verb}", ["sessions", "checkpoints", verb, *words, "--json"]
+    workspace = Path("workspace")
+    workspace.mkdir()
+    (workspace / "file").write_text("content")
+    for verb, words in (
+        ("save", ["t", "--data", "{}", "--workspace", str(workspace)]),
+        ("load", ["t", "loaded"]),
+        ("list", []),
+        ("show", ["t"]),
+        ("delete", ["t", "--yes"]),
+        ("retain", ["--days", "3", "--yes"]),
+    ):
+        yield f"tasks {verb}", ["tasks", verb, *words, "--json"]
     yield "sessions checkpoints fork", ["sessions", "checkpoints", "fork", begun, "1", "--json"]
 
 

@@ -31,6 +31,7 @@ MEANT = frozenset(
             "context --agent",
             "memories profile --agent",
             "sessions checkpoints save NAME",
+            "tasks save TASK",
         ),
         *("policy explain TOOL", "policy explain --mode", "policy explain --client", "policy explain --server"),
         *("policy explain --user", "policy check --user"),

@@ -56,6 +56,7 @@ from recollectum.doors.cli.commands.sessions import (
     imports,
     projects,
     sessions,
+    tasks,
     transcripts,
 )
 from recollectum.doors.cli.commands.state import accounts, history, state
@@ -92,6 +93,7 @@ def _build() -> typer.Typer:
         memories,
         sessions,
         projects,
+        tasks,
         notes,
         learnings,
         index,

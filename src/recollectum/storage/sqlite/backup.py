@@ -9,6 +9,7 @@ import apsw
 
 from recollectum.domain.errors import StorageError
 from recollectum.home.files import sync_folder
+from recollectum.storage.key_tables import TASK_KEY
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.conversion import convert, page_bytes, page_bytes_of
 from recollectum.storage.sqlite.database import SqliteDatabase
@@ -111,7 +112,7 @@ def _remove_keys(path: Path, goes: Callable[[str], bool]) -> None:
     try:
         with translated(path, encrypted=False):
             held = cast(list[tuple[str]], connection.execute("SELECT vault_id FROM vault_keys").fetchall())
-            going = [(vault_id,) for (vault_id,) in held if goes(vault_id)]
+            going = [(name,) for (name,) in held if goes(name.removeprefix(TASK_KEY))]
             if going:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.executemany("DELETE FROM vault_keys WHERE vault_id = ?", going)

@@ -2,8 +2,10 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 
 from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import Denied, InvalidInput, StorageError
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.catalog import people, vaults
@@ -16,6 +18,7 @@ from recollectum.vault.purge.matching import Outline, OutlineKey
 from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
 from recollectum.vault.purge.samples import ErasureSamples
 from recollectum.vault.purge.search import search_files
+from recollectum.vault.task_store.places import TaskPlaces
 
 _STILL_OPEN = (
     "another process has one of the person's vaults open, or reads the catalog; "
@@ -36,12 +39,19 @@ class PersonErasure:
         environment: PurgeEnvironment,
         release: Callable[[str], bool],
         forget_secrets: Callable[[str], int],
+        tasks: TaskPlaces,
     ) -> None:
         self.environment = environment
         #: Closes a vault in this process; True when no other process has it open either.
         self._release = release
         #: Deletes the secrets that were stored for a vault, and returns how many.
         self._forget_secrets = forget_secrets
+        self._tasks = tasks
+
+    def list_task_objects(self, person: Owner) -> list[str]:
+        """Return the objects of a person's tasks in every task store that was used."""
+        found = self.environment.catalog.read(lambda tx: vaults_of(tx, person))
+        return [name for one in found for name in self._tasks.names(one.partition(" ")[0])]
 
     def begin(self, departure: Departure) -> None:
         """Record that a person is being erased, and lock their vaults from here on."""
@@ -74,6 +84,12 @@ class PersonErasure:
             elsewhere=home.places_elsewhere(ids, with_keys=True),
             reason=_STILL_OPEN,
         )
+        try:
+            for vault_id in ids:
+                # Before the keys: with them goes what tells whose tasks they are.
+                self._tasks.erase(vault_id)
+        except (StorageError, Denied, InvalidInput) as error:
+            return store_receipt(home, replace(blank, reason=f"{error}; then run: recollectum purge finish"))
         if not all([self._destroy(vault_id, departure.id) for vault_id in ids]):
             return store_receipt(home, blank)
         for one in departure.vaults:

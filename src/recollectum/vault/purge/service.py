@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recollectum.domain.access.caller import Scope
@@ -162,22 +162,24 @@ class Purge(VaultService):
 
     def _preview_person(self, environment: PurgeEnvironment, request: PurgeRequest) -> Preview:
         counts, state = self._runtime.database.read(lambda tx: (erased_lineage.totals(tx), erased_lineage.state(tx)))
-        held = {table: count for table, count in counts.items() if count}
         owner = self.gate.owner
+        tasks = self._erasure.list_task_objects(owner.person) if owner else []
+        held = _with_tasks(counts, tasks)
         mine = environment.catalog.read(lambda tx: vaults_of(tx, owner.person)) if owner else ()
         ids = tuple(dict.fromkeys((self._runtime.vault.id, *(one.partition(" ")[0] for one in mine))))
-        return self._preview(environment, request, held, _digest(list(state)), (CATALOG, *ids))
+        return self._preview(environment, request, held, _digest(list(state), tasks), (CATALOG, *ids))
 
     def _run_person(self, environment: PurgeEnvironment, leave: PurgeClaims) -> Receipt:
         owner = self.gate.owner
         if owner is None:
             raise InvalidInput("this vault has no owner, so there is no person to purge")
         needles = ErasureSamples()
+        tasks = self._erasure.list_task_objects(owner.person)
 
         def look(tx: Tx) -> tuple[Mapping[str, int], str]:
             for text in erased_rows.some_texts(tx, _SAMPLES):
                 needles.take(text)
-            return erased_lineage.totals(tx), _digest(list(erased_lineage.state(tx)))
+            return erased_lineage.totals(tx), _digest(list(erased_lineage.state(tx)), tasks)
 
         counts, state = self._runtime.database.read(look)
         if state != leave.state:
@@ -189,11 +191,17 @@ class Purge(VaultService):
             by=self._runtime.actor,
             at=environment.clock(),
             vaults=environment.catalog.read(lambda tx: vaults_of(tx, owner.person)),
-            counts={table: count for table, count in counts.items() if count},
+            counts=_with_tasks(counts, tasks),
         )
         environment.needles[departure.id] = needles
         self._erasure.begin(departure)
         return self._erasure.run(departure)
+
+
+def _with_tasks(counts: Mapping[str, int], objects: Sequence[str]) -> dict[str, int]:
+    """Return the tables that have rows, and the number of tasks, whose objects are `STORE VAULT/tasks/TASK/…`."""
+    tasks = {name.rpartition("/")[0] for name in objects if name.endswith(".task")}
+    return {table: count for table, count in {**counts, "tasks": len(tasks)}.items() if count}
 
 
 def _state_of(found: PurgeSelection) -> str:

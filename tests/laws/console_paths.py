@@ -82,6 +82,7 @@ def _pages(held: Held, things: Things, cited: str) -> list[ConsolePath]:
         page("/console/extensions", A.EXTENSION_READ),
         page("/console/state", A.STATE_READ),
         page("/console/state", A.STATE_READ, query=f"q={COMMON}"),
+        page("/console/tasks", A.TASK_READ),
         page("/console/health", A.MEMORY_READ, A.INDEX_READ, A.CONSOLIDATION_READ),
         page("/console/privacy", A.MEMORY_READ, A.NOTE_READ, A.TRANSCRIPT_READ, A.RECEIPT_READ),
         page("/console/privacy/export", A.MEMORY_READ, A.SESSION_READ, A.EVENT_READ),

@@ -38,6 +38,7 @@ def pictures(place: Place) -> Iterator[tuple[str, str]]:
     yield "context", f"/console/context?q=dinner+in+Lisbon&tokens=1200&session={lisbon.id}"
     yield "privacy", "/console/privacy"
     yield "extensions", "/console/extensions"
+    yield "tasks", "/console/tasks"
     yield "health", "/console/health"
 
 

@@ -45,6 +45,7 @@ def _paths(place: Place) -> list[str]:
         "/console/state?q=a",
         "/console/privacy",
         "/console/extensions",
+        "/console/tasks",
         "/console/health",
     ]
 

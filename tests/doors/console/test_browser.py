@@ -29,6 +29,7 @@ PATHS = (
     "/console/state",
     "/console/privacy",
     "/console/extensions",
+    "/console/tasks",
     "/console/health",
 )
 
@@ -286,4 +287,16 @@ def test_hostile_words_do_nothing_in_a_real_browser(chromium: Browser, place: Pl
         assert seen.page.title().endswith("Recollectum")
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 375, path
     assert not dialogs
+    seen.check()
+
+
+@pytest.mark.feature("C15")
+def test_a_person_sees_the_sizes_and_ages_of_their_tasks(chromium: Browser, filled: Place) -> None:
+    filled.home.vault(PERSON).tasks.save("report-7", {"state": "working"})
+    seen = _signed_in(chromium, filled)
+    seen.page.get_by_role("link", name="Tasks").click()
+    seen.page.wait_for_url(f"{filled.url}/console/tasks")
+    row = seen.page.get_by_role("row", name="report-7")
+    expect(row).to_contain_text("0.0 MiB")
+    expect(row.get_by_role("time")).to_be_visible()
     seen.check()

@@ -2,8 +2,10 @@
 
 import html
 import json
+import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -76,6 +78,7 @@ def _check_hostile(place: Place, ada: httpx2.Client, text: str) -> None:
         "/console/state?q=a",
         "/console/privacy",
         "/console/extensions",
+        "/console/tasks",
         "/console/health",
     ]
     for path in paths:
@@ -255,3 +258,25 @@ def test_the_health_of_a_large_vault_is_checked_only_on_request(
     monkeypatch.setattr(console_health, "_QUICK", 0)
     assert "<dt>Matches the stored texts</dt><dd>not checked yet</dd>" in ada.get("/console/health").text
     assert "<dt>Matches the stored texts</dt><dd>yes</dd>" in ada.get("/console/health?doctor=1").text
+
+
+@pytest.mark.feature("C15")
+def test_tasks_are_listed_with_sizes_and_ages(place: Place, ada: httpx2.Client, tmp_path: Path) -> None:
+    assert "No tasks." in ada.get("/console/tasks").text
+    vault = place.home.vault("user:ada")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "data").write_bytes(os.urandom(2**20))
+    vault.tasks.save_workspace("<img src=x onerror=alert(1)>", tmp_path / "work")
+    for number in range(50):
+        vault.tasks.save(f"task-{number}")
+    place.home.vault("user:bob").tasks.save("bob-1")
+    first = ada.get("/console/tasks").text
+    more = re.search(r'rel="next" href="([^"]+)"', first)
+    assert more
+    both = first + ada.get(more[1]).text
+    assert "<img src=x" not in both
+    assert "&lt;img src=x" in both
+    assert "<td>1</td><td>1.0 MiB</td>" in both
+    assert all(f"<bdi>task-{number}</bdi>" in both for number in range(50))
+    assert "bob-1" not in both
+    assert ada.get("/console/tasks?after=nonsense").status_code == 400

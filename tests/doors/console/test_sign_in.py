@@ -27,6 +27,7 @@ PAGES = (
     "/console/privacy/export",
     "/console/privacy/receipts/prg_x",
     "/console/extensions",
+    "/console/tasks",
     "/console/health",
 )
 ACTIONS = (

@@ -175,6 +175,8 @@ def test_fuzzed_records_raise_one_kind_of_error() -> None:
         "workspace": {"files": 1, "folders": 0, "links": 0, "bytes": 1, "stored_bytes": 1, "left_out": []},
         "deleted": False,
         "parts": [],
+        "save": "00",
+        "ancestors": [],
     }
     objects.data = seal.seal_record(name, 1, json.dumps(good).encode())
     assert files.read(name, 1) is not None

@@ -50,6 +50,7 @@ PAGES = (
     ("state", "State"),
     ("privacy", "Privacy"),
     ("extensions", "Extensions"),
+    ("tasks", "Tasks"),
     ("health", "Health"),
 )
 _MOST_FIELDS = 200

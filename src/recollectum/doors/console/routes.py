@@ -19,7 +19,7 @@ from recollectum.doors.console import (
     sign_in,
     timeline,
 )
-from recollectum.doors.console.agent_state import state_page
+from recollectum.doors.console.agent_state import state_page, tasks
 from recollectum.doors.console.home_pages import extensions
 from recollectum.doors.console.page_requests import new_router
 from recollectum.doors.console.sign_in_desk import SignInDesk
@@ -33,7 +33,7 @@ def add_console(app: FastAPI, serving: ServerState, *, clock: Clock = system_clo
     """Add the pages of the console to the app: search at `/`, the others below `/console`."""
     app.state.serving = serving
     app.state.console_desk = SignInDesk(clock)
-    pages = (sign_in, search, memories, conversations, review, timeline, context, state_page)
+    pages = (sign_in, search, memories, conversations, review, timeline, context, state_page, tasks)
     for page in (*pages, privacy, extensions, health):
         app.include_router(page.router)
     files = new_router()

@@ -7,6 +7,7 @@ deleted after a save, and else by retention.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -23,6 +24,7 @@ _RECORD = re.compile(r"(?P<number>[0-9]{12})\.task")
 _PART = re.compile(r"(?P<number>[0-9]{12})-(?P<digest>[0-9a-f]{40})-[0-9a-f]{8}\.part")
 _NAME = re.compile(r"[0-9a-f]{40}")
 _MOST = 10**12 - 1
+_ANCESTORS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,9 @@ class TaskVersion:
     deleted: bool = False
     #: The file names of the workspace's parts, in order.
     parts: tuple[str, ...] = ()
+    #: The random name of the save that made it, and those of the versions before it, the last ones only.
+    save: str = ""
+    ancestors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +103,17 @@ class TaskFiles:
         if not mine and not self._is_stored(path, data):
             raise _lost(version.task.id)
         if self.numbers(name)[-1:] != [number]:
-            # The number was free again, because later versions have replaced it.
-            self.objects.delete([path])
-            raise _lost(version.task.id)
+            self._check_followed(name, version)
+
+    def _check_followed(self, name: str, version: TaskVersion) -> None:
+        """Raise unless a later version follows this one: its number may have been free again, long after its turn."""
+        latest = self.find(name)
+        if latest is None or latest.task.version == version.task.version or version.save in latest.ancestors:
+            return
+        if latest.task.version - version.task.version > _ANCESTORS:
+            raise Undecided(f"whether the task {version.task.id!r} was saved is not known: many others saved it since")
+        self.objects.delete([self._record(name, version.task.version)])
+        raise _lost(version.task.id)
 
     def _is_stored(self, path: str, data: bytes) -> bool | None:
         """Return whether an object is exactly this; None when the store does not answer."""
@@ -162,10 +175,18 @@ def part_digest(path: str) -> str:
     return match["digest"] if match else ""
 
 
+def next_version(
+    known: TaskVersion | None, task: Task, parts: tuple[str, ...], *, deleted: bool = False
+) -> TaskVersion:
+    """Return the version that follows a known one."""
+    ancestors = (*known.ancestors, known.save)[-_ANCESTORS:] if known else ()
+    return TaskVersion(task=task, deleted=deleted, parts=parts, save=os.urandom(8).hex(), ancestors=ancestors)
+
+
 def deleted_version(version: TaskVersion, at: datetime, by: str) -> TaskVersion:
     """Return the version that says that a task is deleted, so that nobody who saves an older one brings it back."""
     task = replace(version.task, version=version.task.version + 1, saved_at=at, saved_by=by, data={}, workspace=None)
-    return TaskVersion(task=task, deleted=True)
+    return next_version(version, task, (), deleted=True)
 
 
 def _encoded(version: TaskVersion) -> bytes:
@@ -180,6 +201,8 @@ def _encoded(version: TaskVersion) -> bytes:
         "workspace": asdict(task.workspace) if task.workspace else None,
         "deleted": version.deleted,
         "parts": version.parts,
+        "save": version.save,
+        "ancestors": version.ancestors,
     }
     return json.dumps(fields, separators=(",", ":")).encode()
 
@@ -196,7 +219,13 @@ def _decoded(content: bytes) -> TaskVersion:
             data=dict(fields["data"]),
             workspace=_workspace(fields["workspace"]),
         )
-        return TaskVersion(task=task, deleted=bool(fields["deleted"]), parts=_parts(fields["parts"]))
+        return TaskVersion(
+            task=task,
+            deleted=bool(fields["deleted"]),
+            parts=_parts(fields["parts"]),
+            save=str(fields["save"]),
+            ancestors=tuple(str(one) for one in fields["ancestors"]),
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         raise _garbled() from None
 

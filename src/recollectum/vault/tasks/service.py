@@ -22,6 +22,7 @@ from recollectum.vault.task_store.versions import (
     TaskVersion,
     deleted_version,
     is_task_name,
+    next_version,
     part_digest,
     part_number,
 )
@@ -53,7 +54,7 @@ class Tasks(VaultService):
         known = self._known(files, check_task_id(task_id), version)
         before = None if known is None or known.deleted else known
         parts, archive = (before.parts, before.task.workspace) if before else ((), None)
-        return self._commit(files, self._made(task_id, known, given, archive), parts)
+        return self._commit(files, next_version(known, self._made(task_id, known, given, archive), parts))
 
     @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.TASK_WRITE,))
     def save_workspace(
@@ -82,7 +83,7 @@ class Tasks(VaultService):
         task = self._made(task_id, known, given, reader.result(stored))
         if task.saved_at - began > REUSE_AGE:
             raise Conflict(f"saving the task {task_id!r} took longer than {REUSE_AGE}; save a smaller workspace")
-        return self._commit(files, task, parts)
+        return self._commit(files, next_version(known, task, parts))
 
     @operation(Action.TASK_READ, Scope.USER)
     def get(self, task_id: str) -> Task:
@@ -187,12 +188,11 @@ class Tasks(VaultService):
             workspace=workspace,
         )
 
-    def _commit(self, files: TaskFiles, task: Task, parts: tuple[str, ...]) -> Task:
-        made = TaskVersion(task=task, parts=parts)
+    def _commit(self, files: TaskFiles, made: TaskVersion) -> Task:
         files.commit(made)
         files.drop_replaced(made)
-        self._tell("task.saved", task.workspace)
-        return task
+        self._tell("task.saved", made.task.workspace)
+        return made.task
 
     def _sweeper(self, files: TaskFiles, days: int | None, count: int | None) -> Sweeper:
         settings = self._runtime.settings.tasks

@@ -15,8 +15,8 @@ from recollectum.domain.files.task import TaskWorkspace
 
 MAX_HEADER = 65536
 MAX_DEPTH = 256
-#: Bytes that are read from a file at once.
-_PIECE = 2**20
+#: Bytes that are read from a file at once; few enough to stay in the cache of the processor.
+_PIECE = 2**17
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _KINDS = (
     (stat.S_ISSOCK, "a socket"),

@@ -369,3 +369,30 @@ def test_a_new_key_of_the_vault_leaves_its_tasks_readable(home: Recollectum, vau
     rekey_owner(home._runtime, vault.owner)  # pyright: ignore[reportPrivateUsage]
     home.vault("user:ada").tasks.extract("t", tmp_path / "new")
     assert contents(tmp_path / "new") == contents(workspace)
+
+
+def test_a_backup_has_the_key_of_the_tasks(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
+    from recollectum.storage.key_tables import TASK_KEY
+    from recollectum.storage.sqlite.backup import drop_keys, keep_only_keys
+    from recollectum.storage.sqlite.connection import connect
+
+    vault.tasks.save("t")
+    vault_id = vars(vault)["_runtime"].vault.id
+    copy = tmp_path / "keys.db"
+    source = connect(home.home.root / "keys.db")
+    try:
+        source.execute("VACUUM INTO ?", (str(copy),))
+    finally:
+        source.close()
+
+    def names() -> set[object]:
+        opened = connect(copy)
+        try:
+            return {name for (name,) in opened.execute("SELECT vault_id FROM vault_keys")}
+        finally:
+            opened.close()
+
+    keep_only_keys(copy, [vault_id])
+    assert names() == {vault_id, TASK_KEY + vault_id}
+    drop_keys(copy, [vault_id])
+    assert names() == set()

@@ -10,7 +10,7 @@ export type AddCommand = { command: string; project?: string };
 
 export type AddLearning = { text: string; category: "preference" | "correction" | "pattern" | "tool_usage"; agent?: string | null; shared?: boolean };
 
-export type AddMemory = { content: string; key?: string | null; kind?: "fact" | "preference" | "correction" | "pattern" | "tool_usage" | "project" | "task"; importance?: number; ttl_minutes?: number | null; valid_from?: string | null; valid_to?: string | null; message_id?: string | null; agent?: string | null };
+export type AddMemory = { content: string; key?: string | null; kind?: "fact" | "preference" | "correction" | "pattern" | "tool_usage" | "project" | "task"; importance?: number; ttl_minutes?: number | null; valid_from?: string | null; valid_to?: string | null; message_id?: string | null; agent?: string | null; project?: string | null };
 
 export type AddMessage = { role: "system" | "user" | "assistant" | "tool" | "info" | "warning" | "error"; content: string; native_id?: string | null; model?: string | null; speaker?: string | null; at?: string | null; tool_calls?: Array<AddCall> };
 
@@ -20,9 +20,11 @@ export type Approve = { content?: string | null };
 
 export type ArchivedMatches = { count: number; cut: boolean; ids: Array<string> };
 
-export type BuildContext = { query?: string; session_id?: string | null; tokens?: number | null; messages?: number | null; memories?: number | null; model?: string | null; agent?: string | null };
+export type BuildContext = { query?: string; session_id?: string | null; tokens?: number | null; messages?: number | null; memories?: number | null; model?: string | null; agent?: string | null; project?: string | null; all_projects?: boolean };
 
 export type Bullet = { text: string; memory_ids: Array<string> };
+
+export type Checkpoint = { name: string; session_id: string; position: number; saved_at: string };
 
 export type Citation = { session_id: string; message_id: string; position: number; start: number; end: number; exact: boolean };
 
@@ -40,6 +42,12 @@ export type Event = { number: number; at: string; type: EventType; subject: stri
 
 export type EventType = "created" | "deduplicated" | "edited" | "superseded" | "archived" | "restored" | "deleted" | "delete_due" | "purged" | "opened" | "ended" | "imported" | "pruned" | "clock_accepted";
 
+export type Extension = { name: string; state: ExtensionState; version: string | null; description: string; folder: string; source: string | null; installed_at: string | null; enabled: boolean; projects: Record<string, boolean>; may: Array<string>; changed: Array<string>; problems: Array<string> };
+
+export type ExtensionFile = { kind: string; name: string; path: string; extension: string | null };
+
+export type ExtensionState = "enabled" | "disabled" | "untrusted" | "changed" | "broken";
+
 export type Finding = { act: Act; content: string; kind: Kind; importance: number; spans: Array<Span>; targets: Array<string>; key: string | null; reason: string; trust: Trust; by: string; certain: boolean };
 
 export type History = { versions: Array<Version>; events: Array<Event> };
@@ -52,9 +60,13 @@ export type Kind = "fact" | "preference" | "correction" | "pattern" | "tool_usag
 
 export type Learning = { id: string; text: string; category: Kind; day: string; agent: string | null };
 
+export type ListedProject = { project: Project; counts: ProjectCounts };
+
 export type MakeKey = { person?: string | null; scopes?: Array<"read" | "write" | "admin">; owners?: Array<string> };
 
-export type Memory = { id: string; content: string; created_at: string; updated_at: string; key: string | null; kind: Kind; importance: number; trust: Trust; author: string; agent: string | null; message_id: string | null; version: number; state: State; valid_from: string | null; valid_to: string | null; supersedes: string | null; superseded_by: string | null; archive_at: string | null; retention_expires_at: string | null; expires_at: string | null; deleted_at: string | null; hard_delete_at: string | null };
+export type McpServerEntry = { name: string; config: Record<string, unknown>; extension: string | null; variables: Array<string> };
+
+export type Memory = { id: string; content: string; created_at: string; updated_at: string; key: string | null; kind: Kind; importance: number; trust: Trust; author: string; agent: string | null; message_id: string | null; project: string | null; version: number; state: State; valid_from: string | null; valid_to: string | null; supersedes: string | null; superseded_by: string | null; archive_at: string | null; retention_expires_at: string | null; expires_at: string | null; deleted_at: string | null; hard_delete_at: string | null };
 
 export type Message = { id: string; session_id: string; position: number; role: Role; content: string | Array<Record<string, unknown>>; created_at: string; tool_calls: Array<ToolCall>; thoughts: Array<Record<string, unknown>>; tokens: TokenCount | null; token_estimate: number; model: string | null; native_id: string | null; speaker: string | null; trust: Trust; extra: Record<string, unknown> };
 
@@ -66,7 +78,7 @@ export type Neighbour = { message_id: string; position: number; author: string; 
 
 export type Notice = { replaced: Record<string, number>; kept: Array<string>; unindexed: number };
 
-export type OpenSession = { channel?: string; agent?: string; group?: string | null; topic?: string | null };
+export type OpenSession = { channel?: string; agent?: string; group?: string | null; topic?: string | null; project?: string | null };
 
 export type Permission = "read" | "write" | "admin";
 
@@ -74,13 +86,19 @@ export type ProblemDocument = { type: string; status: number; title: string; det
 
 export type Profile = { bullets: Array<Bullet>; by: string };
 
+export type Project = { id: string; name: string | null; root: string; added_at: string; roots: Array<ProjectRoot> };
+
+export type ProjectCounts = { memories: number; sessions: number; messages: number; checkpoints: number; latest: string | null };
+
+export type ProjectRoot = { id: string; root: string; added_at: string };
+
 export type Proposal = { id: string; finding: Finding; decision: Decision; created_at: string; decided_at: string | null; decided_by: string | null; memory_id: string | null; run_id: string | null };
 
-export type PurgeKind = "user" | "session" | "source" | "older-than" | "memory" | "history" | "restored";
+export type PurgeKind = "user" | "session" | "source" | "older-than" | "memory" | "project" | "history" | "restored";
 
 export type PurgeState = "pending" | "unverified" | "done" | "failed";
 
-export type QueryMemories = { query: string; limit?: number | null; tokens?: number | null; source?: "memories" | "sessions" | "notes" | null; session_id?: string | null; kind?: "fact" | "preference" | "correction" | "pattern" | "tool_usage" | "project" | "task" | null; speaker?: string | null; agent?: string | null; channel?: string | null; trust?: "owner" | "assistant" | "tool" | "imported" | "unknown" | null; untrusted?: boolean | null; since?: string | null; until?: string | null; min_score?: number | null; answers_only?: boolean };
+export type QueryMemories = { query: string; limit?: number | null; tokens?: number | null; source?: "memories" | "sessions" | "notes" | null; session_id?: string | null; kind?: "fact" | "preference" | "correction" | "pattern" | "tool_usage" | "project" | "task" | null; speaker?: string | null; agent?: string | null; channel?: string | null; trust?: "owner" | "assistant" | "tool" | "imported" | "unknown" | null; untrusted?: boolean | null; since?: string | null; until?: string | null; min_score?: number | null; answers_only?: boolean; project?: string | null; prefer_project?: string | null; personal?: boolean };
 
 export type Reasons = { rung: SearchMode; text_rank: number | null; text_score: number | null; vector_rank: number | null; vector_score: number | null; fused: number | null; terms: Array<string>; added: Array<Array<unknown>> };
 
@@ -193,6 +211,22 @@ export interface Routes {
     header: Record<string, never>;
     body: undefined;
     answer: unknown;
+  };
+
+  "GET /v1/extensions": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    header: Record<string, never>;
+    body: undefined;
+    answer: { extensions: Array<Extension> };
+  };
+
+  "GET /v1/extensions/mcp": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    header: Record<string, never>;
+    body: undefined;
+    answer: { servers: Array<McpServerEntry>; files: Array<ExtensionFile>; conflicts: Array<string>; problems: Array<string> };
   };
 
   "DELETE /v1/history": {
@@ -353,6 +387,22 @@ export interface Routes {
     header: Record<string, never>;
     body: undefined;
     answer: { profile: Profile | null };
+  };
+
+  "GET /v1/projects": {
+    path: Record<string, never>;
+    query: { owner?: string | null };
+    header: Record<string, never>;
+    body: undefined;
+    answer: { projects: Array<ListedProject> };
+  };
+
+  "GET /v1/projects/{project}": {
+    path: { project: string };
+    query: { owner?: string | null };
+    header: Record<string, never>;
+    body: undefined;
+    answer: { project: Project; counts: ProjectCounts; sessions: Array<Session>; checkpoints: Array<Checkpoint> };
   };
 
   "POST /v1/purges": {

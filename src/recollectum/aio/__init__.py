@@ -8,7 +8,8 @@ vault       a vault: memories, learnings and contacts
 projects    the projects of a vault
 sessions    the conversations of a vault
 admin       what runs a vault
-files       the files that a vault reads: notes, transcripts and imports
+files       the files that a vault reads and keeps: notes, transcripts, imports and tasks
+state       what agents keep besides conversations and memories
 privacy     taking back and erasing
 """
 

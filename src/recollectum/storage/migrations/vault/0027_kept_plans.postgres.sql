@@ -1,4 +1,4 @@
--- oldest: 0024
+-- oldest: 0026
 -- The transactions of a vault plan each statement for the vault that asks (plan_cache_mode), also the statements inside of
 -- functions. These find one row by its whole key, or insert one, so their plan is the same for every vault and is kept.
 

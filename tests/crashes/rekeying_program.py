@@ -28,7 +28,7 @@ from tests.upkeep.homes import ANN, BEN, filled, opening, said
 _STEPS = {"replace", "rename", "unlink", "fsync", "write", "open", "execute", "executemany", "pragma", "step", "close"}
 #: Every so many kills the backups are restored too, which takes longer than the rest.
 _RESTORED = 4
-_Said = dict[str, tuple[list[str], int]]
+_Said = dict[str, tuple[list[str], int, list[object]]]
 
 
 class _Counter:

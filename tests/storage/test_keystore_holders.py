@@ -225,7 +225,7 @@ def _unlock_by(home: Home, path: Path) -> None:
 
 def _recorded_salt(home: Home) -> str:
     connection = connect(HomeFiles(home).keys)
-    record = key_tables.find_holder(SqliteTx(connection), HomeFiles(home).keys)
+    record = key_tables.find_holder(SqliteTx(connection), str(HomeFiles(home).keys))
     connection.close()
     assert record is not None
     return str(record.detail["salt"])

@@ -117,7 +117,7 @@ def test_a_vault_is_restored_between_plain_and_encrypted_homes(place: Path, kind
         assert read_vault(home.admin, *home.admin.entries()).faults == ()
 
 
-def _is_whole(vault: Vault, before: tuple[list[str], int]) -> None:
+def _is_whole(vault: Vault, before: tuple[list[str], int, list[object]]) -> None:
     assert said(vault) == before
     assert vault.admin.index.verify().sound
     assert vault.recall("number 7 of the things")[0].text == "number 7 of the things to keep"

@@ -1,10 +1,8 @@
 """Every operation of a vault as something to attempt, with what it needs and what it may show."""
 
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from recollectum.domain.errors import InvalidInput, ModelMissing, NotFound
 from recollectum.domain.memory import State
 from recollectum.domain.message import ToolCall
 from recollectum.domain.session import Session, SessionKey
@@ -12,47 +10,24 @@ from recollectum.vault.imports.service import ImportPreview
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.purge.request import PurgeRequest
-from recollectum.vault.vault import Vault
 from tests.matrix import oracle
+from tests.matrix.attempt import NOTHING, Attempt, Run, tried
+from tests.matrix.state_operations import of_state, of_tasks, project_reads
 from tests.matrix.world import COMMON, NOW, THEN, Held
 
-NOTHING: frozenset[str] = frozenset()
 _NOTHING_FOUND = ImportPreview(contents=(), unknown=0, unreadable=(), import_id="imp_none", sources=())
-Run = Callable[[Vault], object]
 #: Given, so that two contexts of the same state are the same.
 MARK = "a1b2c3d4e5f60718"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One call, and what the rules say of it."""
-
-    name: str
-    permission: str
-    run: Run
-    #: The state of the memory it is about, when it is about one.
-    place: str = ""
-    #: The number of the session it touches, when that is all it touches.
-    session: int | None = None
-    #: The places whose canaries it shows to one who may call it.
-    shows: frozenset[str] = NOTHING
-    #: Whether it finds its object by an id, which may be of another vault.
-    by_id: bool = False
-
-    def __str__(self) -> str:
-        """The call, for a finding."""
-        place = self.place or ("" if self.session is None else f"session {self.session}")
-        return f"{self.name}({place})"
-
-
 def attempts(held: Held) -> list[Attempt]:
     """Every operation there is, aimed at what one vault holds; readers first, what destroys last."""
-    return [*reads(held), *_memory_writes(held), *_session_writes(held), *_of_state(), *_upkeep()]
+    return [*reads(held), *_memory_writes(held), *_session_writes(held), *of_state(), *_upkeep()]
 
 
 def reads(held: Held) -> list[Attempt]:
     """The operations that change nothing."""
-    return [*_memory_reads(held), *_vault_reads(held), *_project_reads(), *_session_reads(held)]
+    return [*_memory_reads(held), *_vault_reads(held), *project_reads(), *_session_reads(held)]
 
 
 def _memory_reads(held: Held) -> Iterator[Attempt]:
@@ -125,8 +100,8 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("purge.list_receipts", lambda v: v.privacy.purge.list_receipts())
     yield read("review.list", lambda v: v.admin.review.list())
     yield read("review.analyse", lambda v: v.admin.review.analyse())
-    yield read("review.get", lambda v: _tried(lambda: v.admin.review.get("prp_none")))
-    yield read("review.diff", lambda v: _tried(lambda: v.admin.review.diff("prp_none")))
+    yield read("review.get", lambda v: tried(lambda: v.admin.review.get("prp_none")))
+    yield read("review.diff", lambda v: tried(lambda: v.admin.review.diff("prp_none")))
     yield read("vault.recall", lambda v: v.recall(COMMON, source="notes"))
     # No word of it is known: found on the last rung, as a piece of a text.
     yield read("vault.recall", lambda v: v.recall(COMMON[1:-1], limit=1000), oracle.RECALLED)
@@ -134,47 +109,6 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("lifecycle.retention", lambda v: v.admin.lifecycle.retention())
     yield read("lifecycle.preview", lambda v: v.admin.lifecycle.preview())
     yield read("sessions.list", lambda v: v.sessions.list(), frozenset({"talk0", "talk1"}))
-
-
-def _project_reads() -> Iterator[Attempt]:
-    yield Attempt(name="projects.list", permission="read", run=lambda v: v.projects.list())
-    calls: dict[str, Run] = {
-        "projects.get": lambda v: v.projects.get("nowhere"),
-        "projects.find": lambda v: v.projects.find("nowhere"),
-        "projects.list_memories": lambda v: v.projects.list_memories("nowhere"),
-        "projects.list_sessions": lambda v: v.projects.list_sessions("nowhere"),
-        "projects.list_checkpoints": lambda v: v.projects.list_checkpoints("nowhere"),
-        "projects.preview": lambda v: v.projects.preview("nowhere"),
-    }
-    for name, run in calls.items():
-        yield Attempt(name=name, permission="read", run=lambda v, r=run: _tried(lambda: r(v)))
-
-
-def _of_state() -> Iterator[Attempt]:
-    """What agents keep besides: nothing of it is there before the writes."""
-    reads: dict[str, Run] = {
-        "shellhistory.list": lambda v: v.state.history.list(),
-        "interfacestate.list": lambda v: v.state.interfaces.list(),
-        "interfacestate.list_interfaces": lambda v: v.state.interfaces.list_interfaces(),
-        "interfacestate.get": lambda v: _tried(lambda: v.state.interfaces.get("nothing")),
-        "interfacestate.find": lambda v: v.state.interfaces.find("nothing"),
-        "accounts.list": lambda v: v.state.accounts.list(),
-        "accounts.find_active": lambda v: v.state.accounts.find_active("nowhere"),
-    }
-    writes: dict[str, Run] = {
-        "shellhistory.add": lambda v: v.state.history.add("ls"),
-        "shellhistory.add_many": lambda v: v.state.history.add_many(["ls", "pwd"]),
-        "shellhistory.delete": lambda v: _tried(lambda: v.state.history.delete("cmd_none")),
-        "shellhistory.delete_all": lambda v: v.state.history.delete_all(project="0" * 64),
-        "interfacestate.save": lambda v: v.state.interfaces.save("theme", "dark"),
-        "interfacestate.delete": lambda v: _tried(lambda: v.state.interfaces.delete("nothing")),
-        "accounts.add": lambda v: v.state.accounts.add("google", "ada@example.com"),
-        "accounts.activate": lambda v: _tried(lambda: v.state.accounts.activate("nowhere", "nobody")),
-        "accounts.remove": lambda v: _tried(lambda: v.state.accounts.remove("nowhere", "nobody")),
-    }
-    for permission, calls in (("read", reads), ("write", writes)):
-        for name, run in calls.items():
-            yield Attempt(name=name, permission=permission, run=run)
 
 
 def _session_reads(held: Held) -> Iterator[Attempt]:
@@ -249,89 +183,66 @@ def _importing() -> Iterator[Attempt]:
     yield Attempt(
         name="imports.preview",
         permission="admin",
-        run=lambda v: _tried(lambda: v.admin.imports.preview(["/dev/null"])),
+        run=lambda v: tried(lambda: v.admin.imports.preview(["/dev/null"])),
     )
     yield Attempt(name="imports.run", permission="admin", run=lambda v: v.admin.imports.run(_NOTHING_FOUND))
-
-
-def _tasks() -> Iterator[Attempt]:
-    reads: dict[str, Run] = {
-        "tasks.list": lambda v: v.tasks.list(),
-        "tasks.find": lambda v: v.tasks.find("none"),
-        "tasks.get": lambda v: _tried(lambda: v.tasks.get("none")),
-        "tasks.preview_retention": lambda v: v.tasks.preview_retention(),
-    }
-    for name, run in reads.items():
-        yield Attempt(name=name, permission="read", run=run)
-    yield Attempt(name="tasks.save", permission="write", run=lambda v: v.tasks.save("none", version=None))
-    yield Attempt(name="tasks.delete", permission="write", run=lambda v: _tried(lambda: v.tasks.delete("nowhere")))
-    yield Attempt(name="tasks.run_retention", permission="write", run=lambda v: v.tasks.run_retention())
-    # Whoever may write to a vault may not therefore read and write the files of this machine.
-    yield Attempt(
-        name="tasks.save_workspace",
-        permission="admin",
-        run=lambda v: _tried(lambda: v.tasks.save_workspace("none", "/dev/null")),
-    )
-    yield Attempt(
-        name="tasks.extract", permission="admin", run=lambda v: _tried(lambda: v.tasks.extract("nowhere", "/dev/null"))
-    )
 
 
 def _upkeep() -> Iterator[Attempt]:
     yield Attempt(
         name="checkpoints.resume",
         permission="write",
-        run=lambda v: _tried(lambda: v.sessions.checkpoints.resume("nowhere")),
+        run=lambda v: tried(lambda: v.sessions.checkpoints.resume("nowhere")),
     )
     yield Attempt(
         name="checkpoints.remove",
         permission="write",
-        run=lambda v: _tried(lambda: v.sessions.checkpoints.remove("nowhere")),
+        run=lambda v: tried(lambda: v.sessions.checkpoints.remove("nowhere")),
     )
     # Without an embedder there is nothing to do, and nothing to go back to; who may not is refused before that is seen.
-    yield Attempt(name="index.update", permission="write", run=lambda v: _tried(v.admin.index.update))
+    yield Attempt(name="index.update", permission="write", run=lambda v: tried(v.admin.index.update))
     yield Attempt(name="index.catch_up", permission="write", run=lambda v: v.admin.index.catch_up())
-    yield Attempt(name="index.rollback", permission="write", run=lambda v: _tried(v.admin.index.rollback))
+    yield Attempt(name="index.rollback", permission="write", run=lambda v: tried(v.admin.index.rollback))
     # Whoever may write to a vault may not therefore read the files of this machine.
     yield Attempt(
-        name="notes.add_folder", permission="admin", run=lambda v: _tried(lambda: v.admin.notes.add_folder("/dev/null"))
+        name="notes.add_folder", permission="admin", run=lambda v: tried(lambda: v.admin.notes.add_folder("/dev/null"))
     )
     yield Attempt(name="filehosts.find_other", permission="read", run=lambda v: v.admin.file_hosts.find_other())
     yield Attempt(name="filehosts.take", permission="admin", run=lambda v: v.admin.file_hosts.take())
     yield Attempt(
         name="notes.remove_folder",
         permission="write",
-        run=lambda v: _tried(lambda: v.admin.notes.remove_folder("/dev/null")),
+        run=lambda v: tried(lambda: v.admin.notes.remove_folder("/dev/null")),
     )
     yield Attempt(name="storedechoes.remove", permission="write", run=lambda v: v.sessions.echoes.remove())
     yield Attempt(name="notes.sync", permission="write", run=lambda v: v.admin.notes.sync())
     yield Attempt(name="notes.watch", permission="write", run=lambda v: v.admin.notes.watch(_stopped()))
     yield Attempt(name="learnings.save", permission="write", run=lambda v: v.learnings.save("so it is done", "pattern"))
     yield Attempt(name="learnings.sync", permission="write", run=lambda v: v.learnings.sync())
-    yield Attempt(name="learnings.forget", permission="write", run=lambda v: _tried(lambda: v.learnings.forget("none")))
+    yield Attempt(name="learnings.forget", permission="write", run=lambda v: tried(lambda: v.learnings.forget("none")))
     yield Attempt(name="globalnotesfile.save", permission="write", run=lambda v: v.admin.global_notes.save("be brief"))
     yield Attempt(
         name="transcripts.add",
         permission="admin",
-        run=lambda v: _tried(lambda: v.admin.transcripts.add("/dev/null")),
+        run=lambda v: tried(lambda: v.admin.transcripts.add("/dev/null")),
     )
     yield from _importing()
-    yield from _tasks()
+    yield from of_tasks()
     yield Attempt(
         name="transcripts.remove",
         permission="write",
-        run=lambda v: _tried(lambda: v.admin.transcripts.remove("/dev/null")),
+        run=lambda v: tried(lambda: v.admin.transcripts.remove("/dev/null")),
     )
     yield Attempt(name="transcripts.sync", permission="write", run=lambda v: v.admin.transcripts.sync())
     yield Attempt(name="transcripts.watch", permission="write", run=lambda v: v.admin.transcripts.watch(_stopped()))
     for name, run in _consolidating().items():
-        yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
+        yield Attempt(name=name, permission="write", run=lambda v, r=run: tried(lambda: r(v)))
     for name, run in _purging().items():
-        yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
+        yield Attempt(name=name, permission="write", run=lambda v, r=run: tried(lambda: r(v)))
     for name, run in _projects().items():
-        yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
+        yield Attempt(name=name, permission="write", run=lambda v, r=run: tried(lambda: r(v)))
     for name, run in _going_back().items():
-        yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
+        yield Attempt(name=name, permission="write", run=lambda v, r=run: tried(lambda: r(v)))
     learned = [{"role": "user", "content": "Remember that the boat is red."}]
     yield Attempt(name="vault.learn", permission="write", run=lambda v: v.learn(learned))
     yield Attempt(name="index.rebuild", permission="write", run=lambda v: v.admin.index.rebuild())
@@ -394,13 +305,6 @@ def _stopped() -> threading.Event:
     event = threading.Event()
     event.set()
     return event
-
-
-def _tried(call: Callable[[], object]) -> object:
-    try:
-        return call()
-    except (InvalidInput, ModelMissing, NotFound) as error:
-        return str(error)
 
 
 def _read(name: str, run: Run, shows: frozenset[str], place: str) -> Attempt:

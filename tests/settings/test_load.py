@@ -106,9 +106,7 @@ BUILT_IN: dict[str, object] = {
         "instructions": "",
     },
     "server": {
-        "host": "127.0.0.1",
-        "port": 8377,
-        **{"hosts": "", "origins": ""},
+        **{"host": "127.0.0.1", "port": 8377, "hosts": "", "origins": ""},
         "max_body_kb": 4096,
         "rate_per_minute": 6000,
         "address_rate_per_minute": 60_000,

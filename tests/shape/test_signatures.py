@@ -7,7 +7,8 @@ from tools.aio import FILES, named_types
 from tools.reference import pages
 
 KINDS = [kind for _, kinds in FILES.values() for kind in kinds]
-MOST_MEMBERS = 10
+#: The nouns and verbs that people look for; everything else is behind `admin`, `privacy` and `state`.
+MOST_MEMBERS = 11
 
 
 def test_every_type_in_a_public_signature_is_exported() -> None:

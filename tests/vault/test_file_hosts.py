@@ -12,7 +12,7 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.domain.errors import Conflict, LockHeld
-from recollectum.home.host import this_host
+from recollectum.home.identity.host import this_host
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home, prepare
 from recollectum.policy.clock import ClockReading

@@ -13,8 +13,7 @@ policies             loads policy files
 extensions           what others wrote for agents, and what of it has an effect
 compressed           decompresses Zstandard
 database_mark        whether the vaults are in a database
-host                 the id and name of this home among those that use one database
-installation         the id of this installation
+identity             the ids of this home and of this installation
 move_mark            a move between engines: its lock, and its decision
 keys                 the master key and its holders
 credentials          API keys and OAuth tokens

@@ -285,9 +285,7 @@ class ServerSettings:
 
     host: str = text("127.0.0.1", bool, "an address", "The address that `recollectum serve` listens on.")
     port: int = number(8377, 0, 65_535, "The port that it listens on; 0 picks a free one.")
-    hosts: str = text(
-        "", is_any, "a comma-separated list of names", "Further host names it answers to, such as those of a proxy."
-    )
+    hosts: str = text("", is_any, "a comma-separated list of names", "Further host names it answers to: of a proxy.")
     origins: str = text(
         "",
         are_origins,

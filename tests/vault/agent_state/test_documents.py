@@ -15,8 +15,8 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.agent_state.interface import KNOWN, MOST_VALUES
 from recollectum.domain.errors import Conflict, Damaged, InvalidInput, NotFound, SchemaNewer
 from recollectum.domain.message import Json
-from recollectum.storage.tables.content import documents
-from recollectum.storage.tables.content.documents import StoredDocument
+from recollectum.storage.tables.agent_state import documents
+from recollectum.storage.tables.agent_state.documents import StoredDocument
 from recollectum.vault.vault import Vault
 from tests.crashes.programs import run
 from tests.matrix.homes import START, Turning, open_home

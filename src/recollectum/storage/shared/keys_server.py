@@ -13,7 +13,7 @@ from typing import TypeVar
 from recollectum.domain.errors import KeyProblem, KeyStoreMissing, SettingsError
 from recollectum.domain.ids import Clock, IdMaker
 from recollectum.home.database_mark import mark_keys
-from recollectum.home.host import this_host
+from recollectum.home.identity.host import this_host
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home, prepare
 from recollectum.settings.storage import StorageSettings

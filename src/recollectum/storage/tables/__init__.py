@@ -1,6 +1,7 @@
 """One module per table: its SQL and its row mapping.
 
 content       what people said and what is remembered
+agent_state   what agents keep besides: commands of shells, small documents
 index         chunks, vectors and the IVF index; rebuildable
 learning      consolidation, review and learnings
 erasure       purges, their ledger and receipts

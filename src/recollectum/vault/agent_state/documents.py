@@ -11,8 +11,8 @@ from typing import Any, NoReturn, cast
 from recollectum.domain.errors import Damaged, InvalidInput, SchemaNewer
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import documents
-from recollectum.storage.tables.content.documents import StoredDocument
+from recollectum.storage.tables.agent_state import documents
+from recollectum.storage.tables.agent_state.documents import StoredDocument
 
 #: The fields of a document; those that this program does not know stay as they are.
 Fields = dict[str, Any]

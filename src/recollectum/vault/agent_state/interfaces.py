@@ -18,7 +18,7 @@ from recollectum.domain.message import Json
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import documents
+from recollectum.storage.tables.agent_state import documents
 from recollectum.text.cleaning import clean_json
 from recollectum.vault.agent_state.documents import DocumentKind, load, store
 from recollectum.vault.gate import operation

@@ -12,7 +12,7 @@ from recollectum.domain.page import Page, cut_page
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import shell_commands
+from recollectum.storage.tables.agent_state import shell_commands
 from recollectum.vault.erasure import erase_remains, mark_remains_due
 from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedText

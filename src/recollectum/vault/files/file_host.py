@@ -3,7 +3,7 @@
 from recollectum.domain.errors import Conflict
 from recollectum.domain.ids import Clock
 from recollectum.domain.records import dataclass
-from recollectum.home.host import Host, this_host
+from recollectum.home.identity.host import Host, this_host
 from recollectum.home.paths import Home
 from recollectum.storage.engine import Engine
 from recollectum.storage.port import Database, Tx

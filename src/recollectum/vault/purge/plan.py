@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories, messages, notes, projects, shell_commands, transcripts
+from recollectum.storage.tables.agent_state import shell_commands
+from recollectum.storage.tables.content import memories, messages, notes, projects, transcripts
 from recollectum.storage.tables.erasure import erased_lineage as lineage
 from recollectum.storage.tables.erasure import remaining_texts
 from recollectum.storage.tables.erasure.erased_items import PurgeItemKind

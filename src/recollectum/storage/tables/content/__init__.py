@@ -14,6 +14,4 @@ checkpoints  named positions in conversations
 summaries    summaries of long conversations
 citations    message spans that support a memory
 served       digests of the blocks that were served last
-shell_commands  commands of shells, by project
-documents    small JSON documents with a version each
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.home.host import this_host
+from recollectum.home.identity.host import this_host
 from recollectum.home.paths import Home
 from tests.doors.cli.calls import ok
 from tests.plugins.postgres import PostgresDatabase

@@ -114,7 +114,7 @@ def installed_version() -> str:
 
 def _installation(recollectum: "Recollectum") -> str | None:
     """Return the id of this installation; None, with a remark, when its file cannot be read or made."""
-    from recollectum.home.installation import installation  # noqa: PLC0415 - `--help` need not load it
+    from recollectum.home.identity.installation import installation  # noqa: PLC0415 - `--help` need not load it
 
     try:
         return installation(recollectum.home).id

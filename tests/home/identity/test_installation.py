@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollectum.domain.errors import Damaged, SchemaNewer
-from recollectum.home.installation import Installation, installation
+from recollectum.home.identity.installation import Installation, installation
 from recollectum.home.paths import Home, prepare
 
 

@@ -14,7 +14,7 @@ from recollectum.home.files import read_regular, write_atomic
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
 
-FORMAT = "recollectum installation"
+FORMAT = "recollectum-installation"
 VERSION = 1
 _MOST_BYTES = 16_384
 

@@ -52,7 +52,7 @@ def test_fields_of_a_newer_program_stay(home: Home) -> None:
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        (b'{"format": "recollectum installation", "version": 2, "key": "x"}', SchemaNewer),
+        (b'{"format": "recollectum-installation", "version": 2, "key": "x"}', SchemaNewer),
         (b"", Damaged),
         (b"{", Damaged),
         (b"[1]", Damaged),
@@ -60,8 +60,8 @@ def test_fields_of_a_newer_program_stay(home: Home) -> None:
         (b"\xff" * 40, Damaged),
         (b" " * 20_000, Damaged),
         (b'{"format": "other", "version": 1, "id": "x", "made_at": "2026-01-01"}', Damaged),
-        (b'{"format": "recollectum installation", "version": 1, "id": "../../x", "made_at": "2026-01-01"}', Damaged),
-        (b'{"format": "recollectum installation", "version": true}', Damaged),
+        (b'{"format": "recollectum-installation", "version": 1, "id": "../../x", "made_at": "2026-01-01"}', Damaged),
+        (b'{"format": "recollectum-installation", "version": true}', Damaged),
     ],
 )
 def test_what_cannot_be_read_is_told_and_kept(home: Home, content: bytes, error: type[Exception]) -> None:

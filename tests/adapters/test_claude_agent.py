@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,17 +20,6 @@ if TYPE_CHECKING:
 
 Hooks = dict["HookEvent", "list[HookMatcher]"]
 _BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Recollectum]:
-    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
-        yield home
-
-
-@pytest.fixture
-def vault(home: Recollectum) -> Vault:
-    return home.vault("user:ann")
 
 
 class Transcript:

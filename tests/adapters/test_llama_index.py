@@ -5,7 +5,6 @@
 import asyncio
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,17 +20,6 @@ from recollectum.adapters.llama_index import RecollectumChatStore, RecollectumMe
 STEPS = int(os.environ.get("ADAPTER_STEPS", "400")) // 2
 SECRET = "ghp_" + "a1B2" * 9
 _STATUSES = (None, MessageStatus.ACTIVE, MessageStatus.ARCHIVED)
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Recollectum]:
-    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
-        yield home
-
-
-@pytest.fixture
-def vault(home: Recollectum) -> Vault:
-    return home.vault("user:ann")
 
 
 def _message(chance: random.Random, number: int) -> ChatMessage:

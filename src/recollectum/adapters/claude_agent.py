@@ -21,7 +21,7 @@ from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.context.injection import PROMPT_TOKENS, START_TOKENS, inject_at_prompt, inject_at_start
 from recollectum.vault.files.transcript_files import open_regular_file
 from recollectum.vault.intake.draft import MAX_PAGE
-from recollectum.vault.intake.new_message import NewMessage
+from recollectum.vault.intake.new_message import NewMessage, hand_in
 
 if TYPE_CHECKING:
     from claude_agent_sdk.types import HookContext, HookEvent, HookInput, HookJSONOutput, UserPromptSubmitHookInput
@@ -129,7 +129,7 @@ class _Hooks:
             found = self._reader.read(_FORM, lines.split(b"\n"), None).messages
             talk.known = self._recorded(event["session_id"]) if talk.known is None else talk.known
             new = [one for one in found if one.native_id not in talk.known and not _is_early(one, talk.early)]
-            self._add(event["session_id"], [_new(one) for one in new])
+            self._add(event["session_id"], [hand_in(one) for one in new])
             talk.known.update(one.native_id for one in new if one.native_id)
             # After the messages are stored: what fails is read again.
             talk.read[path] = talk.read.get(path, 0) + len(lines)
@@ -185,16 +185,3 @@ def _is_early(message: "Message", early: list[str]) -> bool:
     if known is not None:
         early.remove(known)
     return known is not None
-
-
-def _new(message: "Message") -> NewMessage:
-    # With full trust, unlike an imported transcript: the program is the person's.
-    return NewMessage(
-        role=message.role.value,
-        content=message.content,
-        native_id=message.native_id,
-        tool_calls=tuple(message.tool_calls),
-        thoughts=tuple(message.thoughts),
-        model=message.model,
-        at=message.created_at,
-    )

@@ -1,24 +1,15 @@
 """The capability of Pydantic AI under its own agent: what a model is told, and the tools that it calls."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 from pydantic_ai import Agent
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from recollectum import Recollectum, Vault
+from recollectum import Vault
 from recollectum.adapters.pydantic_ai import RecollectumCapability, RecollectumConversationStore
 from recollectum.domain.trust import Trust
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
-        yield home.vault("user:ann")
 
 
 def _parrot(_: list[ModelMessage], info: AgentInfo) -> ModelResponse:

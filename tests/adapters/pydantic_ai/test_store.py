@@ -5,7 +5,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,17 +41,6 @@ STEPS = int(os.environ.get("ADAPTER_STEPS", "400")) // 2
 SECRET = "ghp_" + "a1B2" * 9
 _AT = datetime(2026, 11, 1, tzinfo=UTC)
 NAMES = ("c1", "c11", "c 1", "Ünï")
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Recollectum]:
-    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
-        yield home
-
-
-@pytest.fixture
-def vault(home: Recollectum) -> Vault:
-    return home.vault("user:ann")
 
 
 def _message(chance: random.Random, number: int) -> ModelMessage:

@@ -10,7 +10,7 @@ from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, SessionKey
 from recollectum.doors.hook.events import HookEvent
 from recollectum.transfer.transcript_reader import TranscriptLineReader
-from recollectum.vault.intake.new_message import NewMessage, check_message
+from recollectum.vault.intake.new_message import NewMessage, check_message, hand_in
 from recollectum.vault.vault import Vault
 
 _CHANNEL = "cli"
@@ -74,12 +74,12 @@ def record(
             if said is None:
                 break
             if _has_answer(said, event.answer):
-                return _save_messages(vault, event, [_to_message(one) for one in said], root)
+                return _save_messages(vault, event, [hand_in(one) for one in said], root)
             pause(_PAUSE)
         else:
             # The file lacks the last message; it comes with the next event.
             rest = _new_messages(vault, event) or []
-            return _save_messages(vault, event, [_to_message(one) for one in rest], root)
+            return _save_messages(vault, event, [hand_in(one) for one in rest], root)
     # Without a readable transcript, use what the event itself says.
     spoken = [NewMessage(role="user", content=prompt)] if prompt else []
     spoken += [NewMessage(role="assistant", content=event.answer)] if event.answer else []
@@ -140,19 +140,6 @@ def _has_answer(said: Sequence[Message], answer: str) -> bool:
     wanted = answer.strip()
     last = next((one.text.strip() for one in reversed(said) if one.role is Role.ASSISTANT and one.text.strip()), "")
     return not wanted or (bool(last) and (wanted in last or last in wanted))
-
-
-def _to_message(message: Message) -> NewMessage:
-    # With full trust, unlike an imported transcript: the hook is the person's own, and so are the messages.
-    return NewMessage(
-        role=message.role.value,
-        content=message.content,
-        native_id=message.native_id,
-        tool_calls=tuple(message.tool_calls),
-        thoughts=tuple(message.thoughts),
-        model=message.model,
-        at=message.created_at,
-    )
 
 
 def _save_messages(vault: Vault, event: HookEvent, said: Sequence[NewMessage], root: Path | None) -> Recording:

@@ -44,6 +44,22 @@ class NewMessage:
     extra: Mapping[str, Json] | None = None
 
 
+def hand_in(message: Message) -> NewMessage:
+    """Return a message of a transcript as its program hands it in: with full trust, as the person's own program.
+
+    An imported transcript has less.
+    """
+    return NewMessage(
+        role=message.role.value,
+        content=message.content,
+        native_id=message.native_id,
+        tool_calls=tuple(message.tool_calls),
+        thoughts=tuple(message.thoughts),
+        model=message.model,
+        at=message.created_at,
+    )
+
+
 def check_message(said: NewMessage) -> None:
     """Raise for what no session takes; a door asks before it opens a session for the message."""
     to_clean_message(said)

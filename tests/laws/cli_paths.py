@@ -71,11 +71,19 @@ def _of_sessions(session: str, folder: str) -> Commands:
         "sessions checkpoints resume": (("here",), (A.SESSION_WRITE,)),
         "sessions checkpoints fork": ((session, "1"), (A.SESSION_WRITE,)),
         "sessions checkpoints delete": (("here",), (A.SESSION_DELETE,)),
+        "projects list": ((), (A.MEMORY_READ,)),
+        "projects add": ((folder,), (A.MEMORY_WRITE,)),
+        "projects show": (("nowhere",), (A.MEMORY_READ,)),
+        "projects rename": (("nowhere", "elsewhere"), (A.MEMORY_WRITE,)),
+        "projects link": (("nowhere", folder), (A.MEMORY_WRITE,)),
+        "projects forget": (("nowhere", "--yes"), (A.MEMORY_READ,)),
+        "purge project": (("nowhere", "--yes"), (A.MEMORY_READ,)),
         "tasks save": (("t", "--data", "{}"), (A.TASK_WRITE,)),
         "tasks load": (("t", f"{folder}/new"), (A.TASK_READ, A.FILE_FOLLOW)),
         "tasks list": ((), (A.TASK_READ,)),
         "tasks show": (("t",), (A.TASK_READ,)),
-        "tasks delete": (("t", "--yes"), (A.TASK_DELETE,)),
+        # It looks first, and there is none.
+        "tasks delete": (("t", "--yes"), (A.TASK_READ,)),
         "tasks retain": (("--yes",), (A.TASK_DELETE,)),
         "notes add": ((folder,), (A.FILE_FOLLOW, A.NOTE_WRITE)),
         "notes list": ((), (A.NOTE_READ,)),
@@ -204,6 +212,7 @@ ABOUT_THE_HOME = frozenset(
     | {f"settings {verb}" for verb in ("show", "get", "set", "unset", "migrate", "path")}
     | {f"credentials {verb}" for verb in ("set", "list", "delete", "accounts", "use", "import", "status")}
     | {f"encryption {verb}" for verb in ("status", "new-code", "recover", "passphrase", "rekey", "move-keys")}
+    | {f"projects {verb}" for verb in ("trust", "distrust")}
     | {f"policy {verb}" for verb in ("check", "explain", "test")}
 )
 #: What has a table of its own: what a chat offers, and the events of a hook.

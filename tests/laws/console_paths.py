@@ -76,6 +76,8 @@ def _pages(held: Held, things: Things, cited: str) -> list[ConsolePath]:
         page(memory, A.MEMORY_READ, A.EVENT_READ, id_=held.memories["soft_deleted"]),
         page("/console/conversations", A.SESSION_READ),
         page("/console/conversations/{session_id}", A.SESSION_READ, id_=held.sessions[0]),
+        page("/console/projects", A.MEMORY_READ),
+        page("/console/projects/{name}", A.MEMORY_READ, A.SESSION_READ, id_="boat"),
         page("/console/review", A.REVIEW_READ),
         page("/console/timeline", A.MEMORY_READ, A.EVENT_READ),
         page("/console/context", A.MEMORY_SEARCH, A.SESSION_READ, query=f"q={COMMON}"),

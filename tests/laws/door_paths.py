@@ -45,6 +45,8 @@ ROUTES: dict[str, Actions] = {
     "POST /v1/sessions": (A.SESSION_WRITE,),
     "POST /v1/sessions/{session_id}/messages": (A.SESSION_WRITE,),
     "PATCH /v1/sessions/{session_id}": (A.SESSION_WRITE,),
+    "GET /v1/projects": (A.MEMORY_READ,),
+    "GET /v1/projects/{project}": (A.MEMORY_READ,),
     "GET /v1/review": (A.REVIEW_READ,),
     "GET /v1/review/{proposal_id}": (A.REVIEW_READ,),
     "POST /v1/review/{proposal_id}/approval": _DECIDE,

@@ -9,11 +9,12 @@ import pytest
 from recollectum.policy.actions import Action
 from recollectum.vault.purge.request import PurgeRequest
 from tests.laws.console_paths import WITHOUT_ACTIONS, ConsolePath, console_paths
-from tests.matrix.homes import quick_folder
+from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.matrix.over_console_checks import FORM, csrf_of, sign_in
 from tests.matrix.over_http_checks import CONSOLE
 from tests.matrix.over_http_server import Answer, Server, routes, serving
 from tests.matrix.over_http_world import furnish
+from tests.matrix.world import NOW
 
 pytestmark = [pytest.mark.feature("C9"), pytest.mark.loopback, pytest.mark.slow]
 #: The operator of the server keeps every right, so that the test can look.
@@ -24,6 +25,8 @@ _RULE = '[[rule]]\ntool = "{action}"\nclients = "person:*"\ndecision = "deny"\nw
 def furnished() -> Iterator[Path]:
     with quick_folder() as folder:
         furnish(folder)
+        with open_home(folder, Turning(NOW)) as home:
+            home.vault("user:alice").projects.add(str(folder), name="boat")
         (folder / "home/policies").mkdir(exist_ok=True)
         yield folder
 

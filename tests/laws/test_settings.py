@@ -31,6 +31,7 @@ _FORMS = {
     "storage.url": ["", "postgresql://service:secret@db.example:5432/memory"],
     "storage.replica_url": ["", "postgresql://service@standby.example/memory"],
     "storage.migrator_url": ["", "postgresql://migrator@db.example/memory"],
+    "tasks.url": ["", "s3://bucket/prefix", "memory://name"],
     "storage.keys_url": ["", "postgresql://service@keys.example/keys"],
     "storage.keys_migrator_url": ["", "postgresql://migrator@keys.example/keys"],
     "recall.sources": ["notes", "sessions,memories", "memories, sessions, notes"],

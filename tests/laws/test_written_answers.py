@@ -25,8 +25,10 @@ _READ_FIRST = {
     *("PUT /v1/memories/{memory_id}/", "DELETE /v1/memories/{memory_id}/", "DELETE /v1/memories/"),
     *("PUT /v1/batch/", "DELETE /v1/batch/", "DELETE /v2/entities/{kind}/{name}/"),
 }
-#: The first step of a purge only shows what would go.
-_CHANGE_NOTHING = {"POST /v1/purges", "DELETE /memory/user/purge"}
+#: The first step of a purge only shows what would go, and of the project that is asked for there is no command.
+_CHANGE_NOTHING = {"POST /v1/purges", "DELETE /memory/user/purge", "DELETE /v1/history"}
+#: They say what is to be, so a second request changes nothing.
+_REPEATABLE = {"PUT /v1/state", "POST /v1/accounts", "PUT /v1/accounts/active"}
 #: The request before used up what they are about: the proposal is decided, the key has another id.
 _SPENT = {"POST /v1/review/{proposal_id}/rejection": 409, "DELETE /v1/keys/{key_id}": 404}
 
@@ -77,7 +79,7 @@ def _is_done_once(route: str) -> bool:
         not route.endswith("/")
         and route.startswith(("POST ", "PUT "))
         and "/keys" not in route
-        and route not in _CHANGE_NOTHING
+        and route not in _CHANGE_NOTHING | _REPEATABLE
     )
 
 
@@ -85,5 +87,10 @@ def _state(server: Server) -> str:
     vault = server.home.vault("user:alice")
     kept = [vault.memories.list(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
     said = [vault.sessions.chat(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
+    state = [vault.state.history.list(), vault.state.interfaces.list(), vault.state.accounts.list()]
     told = vault.admin.events.list(limit=1000)
-    return repr((kept, said, told, vault.sessions.list(limit=1000), vault.admin.review.list(), server.home.keys.list()))
+    return repr((state, kept, said, told, vault.sessions.list(limit=1000), vault.admin.review.list(), _keys(server)))
+
+
+def _keys(server: Server) -> object:
+    return server.home.keys.list()

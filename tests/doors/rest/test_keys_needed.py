@@ -42,7 +42,7 @@ def _routes(routes: list[BaseRoute]) -> Iterator[tuple[str, str]]:
 
 def _filled(path: str, memory_id: str) -> str:
     mem0 = ("kind", "name", "entity_id", "job_id", "rest:path")
-    for name in ("memory_id", "session_id", "proposal_id", "receipt_id", "key_id", "command_id", *mem0):
+    for name in ("memory_id", "session_id", "proposal_id", "receipt_id", "key_id", "command_id", "project", *mem0):
         path = path.replace(f"{{{name}}}", memory_id)
     assert "{" not in path, f"say what {path} is filled with"
     return path

@@ -75,6 +75,11 @@ def fill_every_column(vault: Vault, folder: Path) -> None:
     chat.add("tool", "the timetable", tool_calls=[call], extra={"note": "late"})
     chat.describe(title="ferries", summary="when they leave")
     vault.sessions.checkpoints.save(chat.id, "before_the_ferry")
+    folder.mkdir(parents=True, exist_ok=True)
+    vault.projects.add(str(folder), name="harbour")
+    vault.memories.save("the ferry is blue", project="harbour")
+    vault.state.history.add("make ferry", project=vault.projects.get("harbour").project.id)
+    vault.state.interfaces.save("theme", "dark")
     for name in ("quay", "pier"):
         notes = folder / name
         notes.mkdir(parents=True)

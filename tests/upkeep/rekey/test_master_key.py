@@ -105,7 +105,7 @@ def test_a_passphrase_goes_on_opening_the_home_and_its_backups(place: Path) -> N
     assert not {*wraps} & {*_wraps(place)}
     with Recollectum(place / "home", environ=environ) as home:
         assert home.encryption().holder().kind == "passphrase"
-        assert said(home.vault(ANN)) == (["held by a passphrase"], 0)
+        assert said(home.vault(ANN)) == (["held by a passphrase"], 0, [])
     restored = restore_home(Home(place / "again"), made.path, replace(opening(place), passphrase=_PASSPHRASE))
     assert restored.authenticated
 
@@ -177,7 +177,7 @@ def test_a_process_that_has_the_home_open_goes_on_with_the_new_key(place: Path) 
         made = back_up(other.admin)
         code = other.encryption().new_recovery_code()
     with _open(place) as home:
-        assert said(home.vault("user:new")) == (["in a vault that is made with the new key"], 0)
+        assert said(home.vault("user:new")) == (["in a vault that is made with the new key"], 0, [])
     assert restore_home(Home(place / "again" / "home"), made.path, opening(place)).authenticated
     _key_file(place).unlink()
     keys = open_keys(place / "home", environ={"HOME": str(place), "XDG_CONFIG_HOME": str(place / "config")})

@@ -11,6 +11,7 @@ from recollectum.domain.errors import Damaged
 from recollectum.home.extensions.register import read_register
 from recollectum.vault import policies
 from tests.home.extensions.samples import files, write_archives, write_folder
+from tests.home.trusting import trust
 
 _SETTINGS = {"encryption": "off", "storage.reserve_mib": 0}
 
@@ -169,6 +170,7 @@ def test_a_project_differs_from_the_rest(
         home.extensions.switch("weather", enabled=False, in_project=True)
     work = tmp_path / "work"
     write_folder(work / ".recollectum/extensions/local", files(name="local"))
+    trust(home.home, work)
     monkeypatch.chdir(work)
     with Recollectum(home.home.root, settings=_SETTINGS) as here:
         assert _extensions(here) == {"local": ExtensionState.UNTRUSTED, "weather": ExtensionState.ENABLED}

@@ -97,7 +97,7 @@ def _example(**values: str | int) -> ConfigDict:
 
 
 #: A name, an id or an absolute path.
-ProjectText = Annotated[str, Field(min_length=1, max_length=4096)]
+ProjectText = Annotated[str, Field(min_length=1, max_length=4096, pattern="^(/[^\\x00]*|[a-z0-9][a-z0-9-]*)$")]
 
 
 class AddMemory(Body):

@@ -279,7 +279,7 @@ def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge:
     salt = environment.salt()
     vault_id = runtime.vault.id
     vault = vault_digest(salt, vault_id)
-    names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root", 7: "command"}
+    names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root", 8: "command"}
     left = runtime.database.read(lambda tx: erased_items.items(tx, purge.id))
     digests = [ledger_digest(salt, vault_id, names[rank], item) for rank, item in left if rank in names]
     number = environment.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at), frees=True)

@@ -16,7 +16,8 @@ CREATE TABLE project_roots (
     root     sealed NOT NULL,
     added_at bigint NOT NULL,
     PRIMARY KEY (vault, id),
-    FOREIGN KEY (vault, project) REFERENCES projects (vault, id) ON DELETE CASCADE
+    -- Checked at the commit: a change of keys encrypts one table after the other.
+    FOREIGN KEY (vault, project) REFERENCES projects (vault, id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
 );
 
 -- The project that a memory was saved with; NULL for a personal one. Two projects may use one key.

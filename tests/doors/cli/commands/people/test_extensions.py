@@ -51,6 +51,7 @@ def test_the_life_of_an_extension(source: Path, tmp_path: Path, monkeypatch: pyt
     assert ok("extensions", "mcp").out.startswith("weather\tweather\tnode")
     assert "there is no project here" in refused("extensions", "disable", "weather", "--project")
     (tmp_path / "work/.recollectum").mkdir(parents=True)
+    ok("projects", "trust", str(tmp_path / "work"), "--yes")
     monkeypatch.chdir(tmp_path / "work")
     assert ok("extensions", "disable", "weather", "--project").out == "weather is disabled in this project\n"
     assert _states() == {"weather": "disabled"}

@@ -42,7 +42,7 @@ def test_commands_go_to_the_project_around_and_are_found_there(tmp_path: Path, m
 
 def test_what_cannot_be_meant_is_refused() -> None:
     ok("history", "add", "ls")
-    assert refused("history", "list", "--project", "/nowhere").startswith("there is no folder '/nowhere'")
+    assert refused("history", "list", "--project", "/nowhere").startswith("there is no project '/nowhere'")
     assert refused("history", "list", "--project", ".", "--all", code=2) == (
         "--all and --project exclude each other; leave one out"
     )

@@ -25,12 +25,18 @@ _READ_FIRST = {
     *("PUT /v1/memories/{memory_id}/", "DELETE /v1/memories/{memory_id}/", "DELETE /v1/memories/"),
     *("PUT /v1/batch/", "DELETE /v1/batch/", "DELETE /v2/entities/{kind}/{name}/"),
 }
-#: The first step of a purge only shows what would go, and of the project that is asked for there is no command.
-_CHANGE_NOTHING = {"POST /v1/purges", "DELETE /memory/user/purge", "DELETE /v1/history"}
+#: The first step of a purge shows what would go, there is no command of that project, and the only account is in use.
+_CHANGE_NOTHING = {"POST /v1/purges", "DELETE /memory/user/purge", "DELETE /v1/history", "PUT /v1/accounts/active"}
 #: They say what is to be, so a second request changes nothing.
 _REPEATABLE = {"PUT /v1/state", "POST /v1/accounts", "PUT /v1/accounts/active"}
-#: The request before used up what they are about: the proposal is decided, the key has another id.
-_SPENT = {"POST /v1/review/{proposal_id}/rejection": 409, "DELETE /v1/keys/{key_id}": 404}
+#: What they are about is not there: the proposal is decided, the key has another id, and no such command is kept.
+_SPENT = {
+    "POST /v1/review/{proposal_id}/rejection": 409,
+    "DELETE /v1/keys/{key_id}": 404,
+    "DELETE /v1/history/{command_id}": 404,
+    "DELETE /v1/state": 404,
+    "DELETE /v1/accounts": 404,
+}
 
 
 @pytest.fixture

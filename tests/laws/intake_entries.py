@@ -273,6 +273,10 @@ PATHS_WITHOUT_TEXT: dict[str, str] = {
         "an account that holds a secret is refused",
     ),
     "HTTP POST /v1/sessions": "it names an agent, a channel, a group and a topic",
+    **dict.fromkeys(
+        ("CLI projects add", "CLI projects link", "CLI projects rename"),
+        "it names a folder of the person, and a name has small letters, digits and hyphens alone",
+    ),
     "CLI notes add": "`notes sync` reads what it names",
     "CLI sessions transcripts follow": "`sessions transcripts sync` reads what it names",
     "CLI sessions checkpoints save": "a name that holds a secret is refused",

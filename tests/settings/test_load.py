@@ -233,6 +233,7 @@ def test_what_a_variable_held_is_never_shown(place: Place) -> None:
     (said,) = place.problems({"KEYS": "hunter2"})
     assert "hunter2" not in said
     assert "key_file is '${KEYS}'; it must be an absolute path" in said
+    assert "hunter2" not in str(place.problems({"KEYS": "/k", "RECOLLECTUM_TASKS__URL": "s3://me:hunter2@bucket"}))
     (said,) = place.problems({"RECOLLECTUM_API_KYE": "hunter2", "KEYS": "/k"})
     assert said == "the variable RECOLLECTUM_API_KYE is not a setting; the nearest is RECOLLECTUM_API_KEY"
 

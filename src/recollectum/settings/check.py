@@ -199,7 +199,8 @@ def check_overrides(overrides: Mapping[str, object]) -> Layer:
 
 def show_wrong(setting: Setting, value: object) -> str:
     """Return a value that a setting does not accept, for an error; not one that may hold a password."""
-    return "not shown, because it may hold a password" if setting.spec.secret else _show(value)
+    has_login = isinstance(value, str) and "://" in value and "@" in value
+    return "not shown, because it may hold a password" if setting.spec.secret or has_login else _show(value)
 
 
 def _show(value: object) -> str:

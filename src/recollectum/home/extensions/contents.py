@@ -65,16 +65,21 @@ def is_policy(name: str) -> bool:
     return folder == POLICIES and file.endswith(".toml") and not file.startswith(".")
 
 
-def read_contents(folder: Path) -> ExtensionContents:
-    """Return what a folder brings; raise when its manifest cannot be used, or a file is not a plain one."""
-    manifest = read_manifest(folder)
+def read_contents(folder: Path, source: Path | None = None) -> ExtensionContents:
+    """Return what a folder brings; raise when its manifest cannot be used, or a file is not a plain one.
+
+    `source` is where the files of a staging folder came from, for a message.
+    """
+    manifest = read_manifest(folder, source)
     files: dict[str, str] = {}
     size = 0
     for name, path in walk_files(folder):
         files[name], count = digest_file(path)
         size += count
         if len(files) > MAX_FILES or size > MAX_BYTES:
-            raise InvalidInput(f"{folder} has more than {MAX_FILES:,} files or {MAX_BYTES:,} bytes; leave some out")
+            raise InvalidInput(
+                f"{source or folder} has more than {MAX_FILES:,} files or {MAX_BYTES:,} bytes; leave some out"
+            )
     missing = [name for name in manifest.context_files if name not in files]
     # Gemini CLI names a file that few extensions have.
     if missing and manifest.file != "gemini-extension.json":

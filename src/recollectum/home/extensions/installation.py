@@ -55,7 +55,7 @@ def staged(home: Home, source: Path) -> Generator[tuple[Path, ExtensionContents]
         make_private_folder(staging)
         unpack(source, staging)
         root = _root(staging)
-        yield root, read_contents(root)
+        yield root, read_contents(root, source)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 

@@ -108,8 +108,11 @@ def json_schema() -> dict[str, Json]:
     }
 
 
-def read_manifest(folder: Path) -> ExtensionManifest:
-    """Return the manifest of a folder; raise with a sentence for each problem, a line each."""
+def read_manifest(folder: Path, source: Path | None = None) -> ExtensionManifest:
+    """Return the manifest of a folder; raise with a sentence for each problem, a line each.
+
+    `source` is where the files of a staging folder came from, for a message.
+    """
     for name in (NAME, GEMINI_NAME):
         try:
             data = read_regular(folder / name, MAX_BYTES)
@@ -120,7 +123,7 @@ def read_manifest(folder: Path) -> ExtensionManifest:
                 f"{folder / name} cannot be read ({error.strerror}); correct its owner or mode"
             ) from None
         return parse_manifest(data, name)
-    raise InvalidInput(f"{folder} has neither {NAME} nor {GEMINI_NAME}; name the folder that has one of them")
+    raise InvalidInput(f"{source or folder} has neither {NAME} nor {GEMINI_NAME}; name the folder that has one of them")
 
 
 def parse_manifest(data: bytes, file: str) -> ExtensionManifest:

@@ -73,7 +73,7 @@ class Extensions:
     @operation(Action.EXTENSION_WRITE, Scope.GLOBAL)
     def preview(self, source: str | Path) -> ExtensionPreview:
         """Return what a folder or archive would bring, and what it may do; nothing is changed."""
-        path = Path(source)
+        path = _place(source)
         with register_lock(self._home), staged(self._home, path) as (root, contents):
             return self._preview(root, contents, str(path.absolute()))
 
@@ -86,7 +86,7 @@ class Extensions:
     @operation(Action.EXTENSION_WRITE, Scope.GLOBAL)
     def install(self, source: str | Path, token: str) -> Extension:
         """Install what the preview with this token showed; a kill leaves it installed or not, and nothing between."""
-        made = installation.install(self._home, Path(source), self._agreement(token))
+        made = installation.install(self._home, _place(source), self._agreement(token))
         return self._examined(made)
 
     @operation(Action.EXTENSION_WRITE, Scope.GLOBAL)
@@ -98,7 +98,7 @@ class Extensions:
     @operation(Action.EXTENSION_WRITE, Scope.GLOBAL)
     def update(self, name: str, token: str, *, source: str | Path | None = None, downgrade: bool = False) -> Extension:
         """Replace an extension by what the preview with this token showed; its switches stay as they are."""
-        path = Path(source) if source is not None else self._source_of(name)
+        path = _place(source) if source is not None else self._source_of(name)
         made = installation.update(self._home, name, path, self._agreement(token), downgrade=downgrade)
         return self._examined(made)
 
@@ -107,7 +107,8 @@ class Extensions:
         """Enable or disable an extension, everywhere or in the current project."""
         if in_project and self._project is None:
             raise InvalidInput(
-                "there is no project here; work in a folder that has .recollectum, or leave the project out"
+                "there is no project here that you trust; trust its folder with `recollectum projects trust FOLDER`, "
+                "or leave the project out"
             )
         key = self._project.id if self._project and in_project else None
         return self._examined(installation.switch(self._home, name, key, enabled=enabled))
@@ -253,3 +254,10 @@ def _without_values(one: McpServerEntry) -> McpServerEntry:
         if isinstance(values, dict):
             config[part] = {name: f"${{{name}}}" for name in values}
     return replace(one, config=config)
+
+
+def _place(source: str | Path) -> Path:
+    """Return the path of a folder or archive; an empty text would be the working directory."""
+    if isinstance(source, str) and not source.strip():
+        raise InvalidInput("the path is empty; name the folder or archive of the extension")
+    return Path(source)

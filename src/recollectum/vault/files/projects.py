@@ -96,7 +96,7 @@ def ensure_project(tx: Tx, place: ProjectPlace, at: datetime, name: str | None =
         projects.rename(tx, found.id, name or name_for(place.root.name, taken))
         return get_project(tx, ProjectPlace(found.id))
     if place.missing:
-        raise InvalidInput(f"{place.text!r} is no folder; a project is a folder")
+        raise InvalidInput(f"{place.text!r} is no folder; name the folder of the project")
     projects.add(tx, place.ids[0], name or name_for(place.root.name, taken), str(place.root), at)
     return get_project(tx, ProjectPlace(place.ids[0]))
 

@@ -181,7 +181,7 @@ def _folder(folder: str, gate: Gate) -> ProjectPlace:
     if place.root is None:
         raise InvalidInput(f"{folder!r} is no absolute path; give the folder of the project")
     if place.missing:
-        raise InvalidInput(f"{folder!r} is no folder; a project is a folder")
+        raise InvalidInput(f"{folder!r} is no folder; name the folder of the project")
     return place
 
 

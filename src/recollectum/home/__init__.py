@@ -17,5 +17,6 @@ identity             the ids of this home and of this installation
 move_mark            a move between engines: its lock, and its decision
 keys                 the master key and its holders
 credentials          API keys and OAuth tokens
+install_command      the command that adds a package to this environment
 core_dumps           no core dumps of our programs, which would contain the key
 """

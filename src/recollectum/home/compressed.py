@@ -5,11 +5,11 @@ import io
 from typing import Any, BinaryIO, cast
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.home.install_command import install_command
 
 #: The first bytes of every Zstandard frame.
 MAGIC = b"\x28\xb5\x2f\xfd"
 _MOST_BYTES = 64 * 2**20
-_CURE = "reading Zstandard needs the package zstandard; install it with: pip install 'recollectum[zst]'"
 
 
 def open_compressed(file: BinaryIO) -> BinaryIO:
@@ -57,4 +57,4 @@ def _module() -> Any:  # noqa: ANN401 - a module with no types of ours
             return importlib.import_module(name)
         except ImportError:
             continue
-    raise InvalidInput(_CURE)
+    raise InvalidInput(f"reading Zstandard needs the package zstandard; run: {install_command('zstandard')}")

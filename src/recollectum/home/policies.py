@@ -10,6 +10,7 @@ from typing import Any
 from recollectum.domain.errors import InvalidInput
 from recollectum.home.extensions.manifest import split_tool
 from recollectum.home.extensions.merged import Restrictions, restrictions
+from recollectum.home.install_command import install_command
 from recollectum.home.paths import Home
 from recollectum.home.project import ProjectFolder
 from recollectum.policy.rules.matching import Ruleset, build_ruleset
@@ -19,7 +20,6 @@ from recollectum.policy.rules.policy_file import parse_rules
 FOLDER = "policies"
 MAX_BYTES = 256 * 1024
 
-_MISSING = "args_pattern needs the package google-re2; install it with: pip install 'recollectum[policies]'"
 _LONGEST_PATTERN = 2000
 
 
@@ -77,7 +77,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """Return a matcher for a pattern, by an engine whose time grows linearly with the text."""
     engine = _engine()
     if engine is None:
-        raise InvalidInput(_MISSING)
+        raise InvalidInput(f"args_pattern needs the package google-re2; run: {install_command('google-re2')}")
     if len(pattern) > _LONGEST_PATTERN:
         raise InvalidInput(f"args_pattern is longer than {_LONGEST_PATTERN} characters; shorten it")
     options: Any = engine.Options()

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import field
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from recollectum.domain.errors import ModelMissing
 from recollectum.domain.records import dataclass
+from recollectum.home.install_command import install_command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +36,8 @@ def _digest(path: Path, size: int, modified: int) -> str:  # noqa: ARG001 - they
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-CURE = "run: pip install 'recollectum[local]'"
+def _cure() -> str:
+    return f"run: {install_command('recollectum[local]')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,7 @@ class LocalModel:
     dimensions: int
     max_tokens: int
     #: What to do when a file is missing or damaged.
-    cure: str = CURE
+    cure: str = field(default_factory=_cure)
 
 
 def check_files(model: LocalModel) -> None:
@@ -154,4 +157,4 @@ def _need(package: str) -> object:
     try:
         return import_module(package)
     except ImportError as error:
-        raise ModelMissing(f"the local embedder needs {package}; {CURE}") from error
+        raise ModelMissing(f"the local embedder needs {package}; {_cure()}") from error

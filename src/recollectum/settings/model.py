@@ -356,7 +356,7 @@ class TelemetrySettings:
     """What is measured for operators; never content or names, and nothing is sent by Recollectum itself."""
 
     spans: Literal["off", "on"] = choice(
-        "off", ("on",), "Whether operations and transactions are OpenTelemetry spans; needs the extra `otel`."
+        "off", ("on",), "Whether operations and transactions are OpenTelemetry spans; needs the extra `server`."
     )
 
 

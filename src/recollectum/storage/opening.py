@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import StorageError
+from recollectum.home.install_command import install_command
 from recollectum.home.paths import Home
 from recollectum.storage.sqlite.files import HomeFiles, is_there, set_aside
 
@@ -122,7 +123,8 @@ def needs_driver() -> "Generator[None]":
         if not (error.name or "").startswith("psycopg"):
             raise
         raise StorageError(
-            "storage.url is set, but the PostgreSQL driver is not installed; install recollectum[postgres]"
+            "storage.url is set, but the PostgreSQL driver is not installed; "
+            f"run: {install_command('recollectum[postgres]')}"
         ) from error
 
 

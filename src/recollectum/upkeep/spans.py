@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import SettingsError
 from recollectum.domain.telemetry.spans import Spans
+from recollectum.home.install_command import install_command
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -51,7 +52,8 @@ def open_spans(settings: "TelemetrySettings", engine: "Engine") -> Spans | None:
         from opentelemetry.trace import get_tracer  # noqa: PLC0415
     except ImportError:
         raise SettingsError(
-            "telemetry.spans is on, but OpenTelemetry is not installed; install recollectum[otel], or turn it off"
+            "telemetry.spans is on, but OpenTelemetry is not installed; "
+            f"run: {install_command('opentelemetry-api')}, or turn it off"
         ) from None
     spans = OpenTelemetrySpans(get_tracer("recollectum"))
     if engine.server:

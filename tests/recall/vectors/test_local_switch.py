@@ -105,7 +105,7 @@ def test_without_the_package_of_gte_small_words_answer_until_then_and_the_answer
         assert (found[0].text, found.rung) == (_ANSWER, SearchMode.TEXT)
         assert found.degraded == (
             "the index is being rebuilt for another model, so only words were compared; gte-small, which made it, is "
-            "missing: the local embedder needs recollectum_gte_small; run: pip install 'recollectum[local-gte-small]'"
+            "missing: the local embedder needs recollectum_gte_small; run: pip install recollectum-gte-small"
         )
         held.go_on.set()
         _until_changed(vault)

@@ -50,7 +50,7 @@ def test_a_model_that_was_chosen_and_is_not_installed_is_a_warning(monkeypatch: 
     assert (found.severity, found.words, found.cure) == (
         Severity.WARNING,
         "the local embedder needs recollectum_gte_small",
-        "run: pip install 'recollectum[local-gte-small]'",
+        "run: pip install recollectum-gte-small",
     )
 
 

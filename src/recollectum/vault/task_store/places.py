@@ -10,6 +10,7 @@ from recollectum.domain.errors import Damaged, InvalidInput
 from recollectum.domain.ids import Clock
 from recollectum.domain.records import dataclass
 from recollectum.home.files import read_regular, write_atomic
+from recollectum.home.install_command import install_command
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
 from recollectum.vault.task_store.objects import ObjectStore, TaskUrl, parse_url
@@ -127,11 +128,10 @@ def open_objects(url: TaskUrl, environ: Mapping[str, str], secret: Callable[[str
         from recollectum.vault.task_store.cloud import open_memory, open_s3  # noqa: PLC0415
 
         return open_memory(url) if url.scheme == "memory" else open_s3(url, environ, secret)
-    except ImportError as error:
-        extra = "tasks-gcs" if url.scheme == "gs" else "tasks"
+    except ImportError:
+        package = "google-cloud-storage" if url.scheme == "gs" else "obstore"
         raise InvalidInput(
-            f"a task store at {url.scheme}:// needs the package {error.name}; "
-            f"install it with: pip install 'recollectum[{extra}]'"
+            f"a task store at {url.scheme}:// needs the package {package}; run: {install_command(package)}"
         ) from None
 
 

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from recollectum.domain.errors import Damaged, InvalidInput
+from recollectum.home.install_command import install_command
 from recollectum.home.keys.wrapping import derive
 
 _SEALED, _PLAIN = b"RT1S", b"RT1P"
@@ -25,7 +26,6 @@ _OF_THREAD = threading.local()
 #: The most bytes of a record before compression.
 MAX_RECORD = 64 * 2**20
 _PART_DAMAGED = "a part of the task's archive is damaged; save its workspace again, and store every part again (fresh)"
-_CURE = "a task store needs the package zstandard; install it with: pip install 'recollectum[tasks]'"
 
 
 class TaskSeal:
@@ -122,7 +122,7 @@ def _zstd() -> Any:  # noqa: ANN401 - either of two modules
             return importlib.import_module(name)
         except ImportError:
             continue
-    raise InvalidInput(_CURE)
+    raise InvalidInput(f"a task store needs the package zstandard; run: {install_command('zstandard')}")
 
 
 def check_compression() -> None:

@@ -66,8 +66,10 @@ def _need_server() -> None:
 
     missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
     if missing:
+        from recollectum.home.install_command import install_command  # noqa: PLC0415 - no other command needs it
+
         raise ModelMissing(
-            f"answering requests needs {' and '.join(missing)}; run: pip install 'recollectum[server]', "
+            f"answering requests needs {' and '.join(missing)}; run: {install_command('recollectum[server]')}, "
             "or only maintain the vaults with --no-http"
         )
 

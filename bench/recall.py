@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--limit-queries", type=int, metavar="N", help="only the first N questions of each set")
     parser.add_argument("--provider", type=Provider, default=Provider.AUTO, help="auto, none or local")
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="keep vectors of the local model in this file")
+    parser.add_argument("--model", default="", help="a local model other than the default")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="also draw a plot")
     asked = parser.parse_args(arguments)
     if asked.svg and not asked.svg.absolute().parent.is_dir():
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] = ()) -> None:
             return
         judged = [one for one in folders if precision.is_set(one)]
         sets = load_sets([one for one in folders if one not in judged], asked.limit_queries)
-        embedder = local_embedder(asked.vectors) if asked.vectors else None
+        embedder = local_embedder(asked.vectors, asked.model) if asked.vectors or asked.model else None
         found = _report(sets, asked.provider, embedder) if sets else []
         for one in judged:
             print(f"\n{one.absolute().name}: what must and must not be found")

@@ -16,6 +16,7 @@ import torch
 
 from training.contrastive import Plan, number_pairs, train
 from training.encoder import Encoder, encoder_with, mixed, narrowed, weights_of
+from training.glosses import glosses
 from training.mining import with_mined
 from training.onnx_weights import Weights, read_weights, write_weights
 from training.pairs import Pair, claims, crops, plain_texts, training_pairs
@@ -30,6 +31,8 @@ _LONGEST = 128
 #: A student also learns from long passages; without them it fails on documents.
 _LONGEST_PLAIN = 320
 _SEED = 2026
+#: A definition of more characters counts as a passage.
+_LONG_GLOSS = 240
 #: Passages whose sentences are asked for.
 _CLAIMED = 60_000
 #: The share of the trained weights; the rest is gte-small. Mixing was tried and gave nothing.
@@ -48,24 +51,27 @@ class _Sizes:
     pairs: int
     plain: int
     pieces: int
+    glosses: int
 
 
 _FULL = _Sizes(
     model=Plan(steps=400),
     student=Plan(
-        steps=4400,
+        steps=1000,
+        taken=751,
         batch=640,
         rate=4e-4,
         contrast=0.3,
         follow=6.0,
         follow_order=1.0,
         negatives=2,
-        plain=320,
-        pieces=768,
+        plain=384,
+        pieces=896,
     ),
     pairs=10**9,
     plain=160_000,
-    pieces=700_000,
+    pieces=250_000,
+    glosses=30_000,
 )
 _SMALL = _Sizes(
     model=Plan(steps=100, batch=16, negatives=2, tokens=2048),
@@ -84,6 +90,7 @@ _SMALL = _Sizes(
     pairs=2000,
     plain=200,
     pieces=200,
+    glosses=100,
 )
 
 
@@ -134,9 +141,15 @@ def main() -> None:
         metavar="CLAIMS",
         help="sentences in each batch that have to find the rest of a long passage, as with gte-small",
     )
+    parser.add_argument(
+        "--glosses",
+        type=Path,
+        metavar="FOLDER",
+        help="the folder with WordNet's data.noun; the student follows on it too",
+    )
     parser.add_argument("--small", action="store_true", help="a hundred steps, on any machine")
     options = parser.parse_args()
-    needed = [options.pairs, *options.sets, *([options.texts] if options.texts else [])]
+    needed = [options.pairs, *options.sets, *(path for path in (options.texts, options.glosses) if path)]
     if options.stage == "export":
         needed.append(options.out / "recollectum-embed-quick.npz")
     if options.stage in {"student", "export"}:
@@ -160,7 +173,8 @@ def main() -> None:
         kept, student = options.out / "recollectum-embed-quick.npz", options.out / "recollectum-embed-quick.onnx"
         if options.stage != "export":
             # Kept before anything else can fail: they take the longest to make.
-            np.savez(kept, **_train_student(read_weights(model), pairs, sizes, bench, device))
+            more = glosses(options.glosses, sizes.glosses, _SEED) if options.glosses else []
+            np.savez(kept, **_train_student(read_weights(model), pairs, more, sizes, bench, device))
         with np.load(kept) as stored:
             weights: Weights = {name: stored[name] for name in stored.files}
         write_weights(model, weights, len(STUDENT_LAYERS), student)
@@ -194,10 +208,13 @@ def _train_model(base: Weights, pairs: Sequence[Pair], plan: Plan, mined: int, b
     return mixed(weights_of(encoder), base, SHARE)
 
 
-def _train_student(weights: Weights, pairs: Sequence[Pair], sizes: _Sizes, bench: _Bench, device: str) -> Weights:
-    plain = plain_texts(pairs, sizes.plain, _SEED)
+def _train_student(
+    weights: Weights, pairs: Sequence[Pair], more: Sequence[str], sizes: _Sizes, bench: _Bench, device: str
+) -> Weights:
+    long = [text for text in more if len(text) > _LONG_GLOSS]
+    plain = [*plain_texts(pairs, sizes.plain, _SEED), *long]
     given = list(dict.fromkeys(text for one in pairs for text in (one.query, one.positive, *one.negatives)))
-    pieces = crops([*given, *plain], sizes.pieces, _SEED)
+    pieces = [*crops([*given, *plain], sizes.pieces, _SEED), *(text for text in more if len(text) <= _LONG_GLOSS)]
     table = _tokens(pairs, [*plain, *pieces], _LONGEST_PLAIN, device)
     teacher = encoder_with(weights, _ALL_LAYERS).to(device)
     # Half the memory: there are over a million texts.

@@ -20,6 +20,8 @@ class Plan:
     """How to train."""
 
     steps: int
+    #: Stop after so many of the steps, at the rate that is reached then; 0 takes them all.
+    taken: int = 0
     batch: int = 1024
     #: Of each pair, at most.
     negatives: int = 4
@@ -84,7 +86,7 @@ def train(
     optimiser = torch.optim.AdamW(encoder.parameters(), lr=plan.rate, weight_decay=0.01)
     order = list(range(len(pairs)))
     at = len(order)
-    for step in range(plan.steps):
+    for step in range(plan.taken or plan.steps):
         rate = plan.rate * min(1.0, (step + 1) / max(10, plan.steps // 20)) * max(0.02, 1 - step / plan.steps)
         for group in optimiser.param_groups:
             group["lr"] = rate

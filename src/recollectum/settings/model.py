@@ -97,7 +97,8 @@ class EmbeddingSettings:
         "",
         is_any,
         "text",
-        "The model; empty is the provider's default. `local` has `recollectum-embed` and `gte-small`.",
+        "The model; empty is the provider's default. "
+        "`local` has `recollectum-embed`, `recollectum-embed-quick` and `gte-small`.",
     )
     base_url: str = text(
         "", is_address, "an address that begins with https:// or http://, or empty", "The provider's base URL."

@@ -39,7 +39,7 @@ def test_none_is_none_and_auto_is_local_where_it_is_installed() -> None:
 
 @pytest.mark.feature("A17")
 @pytest.mark.parametrize("provider", ["auto", "local"])
-@pytest.mark.parametrize("model", ["recollectum-embed", "gte-small"])
+@pytest.mark.parametrize("model", ["recollectum-embed", "recollectum-embed-quick", "gte-small"])
 def test_each_local_model_is_chosen_by_its_name(provider: str, model: str) -> None:
     found = opened(EmbeddingSettings(provider=provider, model=model))
     assert isinstance(bare(found), LocalEmbedder)
@@ -92,7 +92,7 @@ def test_an_unknown_provider_is_answered_with_the_nearest() -> None:
 
 
 def test_a_model_that_the_local_embedder_does_not_have_is_refused() -> None:
-    said = "'bge-small', which the local embedder does not have; use 'recollectum-embed' or 'gte-small'"
+    said = "which the local embedder does not have; use 'recollectum-embed', 'recollectum-embed-quick' or 'gte-small'"
     with pytest.raises(SettingsError, match=said):
         open_embedder(EmbeddingSettings(provider="local", model="bge-small"), {})
 
@@ -138,7 +138,7 @@ except ModelMissing as error:
 """
 
 
-_EVERY_MODEL = ["recollectum_embed", "recollectum_gte_small"]
+_EVERY_MODEL = ["recollectum_embed", "recollectum_embed_quick", "recollectum_gte_small"]
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ _EVERY_MODEL = ["recollectum_embed", "recollectum_gte_small"]
     [
         ("auto", "", ["onnxruntime"], "None"),
         ("auto", "", _EVERY_MODEL, "None"),
-        ("auto", "", ["recollectum_embed"], "gte-small"),
-        ("local", "", ["recollectum_embed"], "gte-small"),
+        ("auto", "", ["recollectum_embed"], "recollectum-embed-quick"),
+        ("local", "", ["recollectum_embed", "recollectum_embed_quick"], "gte-small"),
         ("local", "", ["recollectum_gte_small"], "recollectum-embed"),
         (
             "local",

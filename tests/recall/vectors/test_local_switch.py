@@ -127,6 +127,7 @@ def test_a_home_where_only_gte_small_is_installed_goes_on_with_it(
     made_by_gte_small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "recollectum_embed", None)
+    monkeypatch.setitem(sys.modules, "recollectum_embed_quick", None)
     with _auto(made_by_gte_small) as r:
         vault = r.vault(OWNER)
         found = vault.recall(_QUESTION)

@@ -23,13 +23,15 @@ def test_the_model_that_is_used_and_the_others_that_are_installed_are_named(prov
     found = _found(provider=provider)
     assert found.severity is Severity.FINE
     assert found.words.startswith(
-        "recollectum-embed on this machine, with the files as shipped; also installed: gte-small"
+        "recollectum-embed on this machine, with the files as shipped; also installed: recollectum-embed-quick, gte-small"
     )
     assert _found(provider=provider, model="gte-small").words.startswith("gte-small on this machine")
 
 
 def test_without_the_first_choice_the_next_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "recollectum_embed", None)
+    assert _found(provider="auto").words.startswith("recollectum-embed-quick on this machine")
+    monkeypatch.setitem(sys.modules, "recollectum_embed_quick", None)
     assert _found(provider="auto").words.startswith("gte-small on this machine")
 
 

@@ -68,6 +68,7 @@ class ModelPackage:
 #: The known models; where no model is named, the first one that is installed is used.
 MODEL_PACKAGES = (
     ModelPackage("recollectum-embed", "recollectum_embed", "local"),
+    ModelPackage("recollectum-embed-quick", "recollectum_embed_quick"),
     ModelPackage("gte-small", "recollectum_gte_small"),
 )
 

@@ -62,6 +62,7 @@ from recollectum.doors.cli.commands.sessions import (
 from recollectum.doors.cli.commands.state import accounts, history, state
 from recollectum.doors.cli.terminal.errors import check_arguments, run_guarded
 from recollectum.doors.cli.terminal.flags import note_flags
+from recollectum.doors.cli.terminal.help import RootGroup, as_typed
 
 PROGRAM = "recollectum"
 
@@ -74,7 +75,7 @@ def program() -> TyperGroup:
 
 def _build() -> typer.Typer:
     # Plain help: rich would make it slower, and unreadable without colour.
-    app = typer.Typer(name=PROGRAM, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app = typer.Typer(name=PROGRAM, cls=RootGroup, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True)(_root)
     for one in (init, status, remember, recall, context, chat, consolidate):
         one.add_to(app)
@@ -135,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def work() -> int:
         check_arguments(given)
-        code: object = program()(args=given, prog_name=PROGRAM, standalone_mode=False)
+        code: object = program()(args=as_typed(given), prog_name=PROGRAM, standalone_mode=False)
         return code if isinstance(code, int) else 0
 
     return run_guarded(work, given)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.process
 @pytest.mark.parametrize(
     ("line", "begins", "ends"),
     [
-        (["recll", "x"], "no such command 'recll'. Did you mean 'recall'?", "see: recollectum --help"),
+        (["recll", "x"], "there is no command 'recll'", "did you mean: recollectum recall"),
         (["recall"], "missing argument 'QUERY'", "see: recollectum recall --help"),
         (["memories"], "missing command", "see: recollectum memories --help"),
         (["recall", "x", "--limt", "3"], "no such option", "see: recollectum recall --help"),

@@ -12,6 +12,7 @@ import typer
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.records import dataclass
 from recollectum.doors.cli.terminal.errors import Misuse
+from recollectum.doors.cli.terminal.help import CommandGroup
 
 
 def parse_owner(text: str) -> Owner:
@@ -57,7 +58,7 @@ _FLAGS = {"json": (_Json, False), "user": (_User, None), "home": (_Home, None)}
 
 def new_group(summary: str) -> typer.Typer:
     """Return a group of commands under one noun."""
-    group = typer.Typer(help=summary, rich_markup_mode=None, add_completion=False)
+    group = typer.Typer(help=summary, cls=CommandGroup, rich_markup_mode=None, add_completion=False)
     group.callback()(_note_flags)
     return group
 

@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from recollectum.domain.notice import Notice
@@ -14,6 +14,10 @@ from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.json_values import to_json
 
 _NOTHING = "-"
+#: The spaces between two columns of a table.
+_BETWEEN = 2
+#: Columns of a terminal that the text of a row gets, however narrow the terminal is.
+_LEAST_TEXT = 24
 
 
 def answer(run: Run, document: Mapping[str, object], lines: Iterable[str]) -> None:
@@ -26,15 +30,23 @@ def answer(run: Run, document: Mapping[str, object], lines: Iterable[str]) -> No
 
 
 def answer_rows(
-    run: Run, document: Mapping[str, object], headings: Sequence[str], rows: Iterable[Sequence[object]]
+    run: Run,
+    document: Mapping[str, object],
+    headings: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    one_line_each: bool = False,
 ) -> None:
-    """Print the document, a table on a terminal, or tab-separated lines for a program."""
+    """Print the document, a table on a terminal, or tab-separated lines for a program.
+
+    With `one_line_each`, the last column of the table is cut where the terminal ends.
+    """
     if run.json:
         print_json(document)
         return
     cells = [[_cell(value) for value in row] for row in rows]
     if sys.stdout.isatty():
-        _table(headings, cells)
+        _table(headings, cells, cut=one_line_each)
         return
     for row in cells:
         print("\t".join(row))
@@ -64,8 +76,21 @@ def listing(pairs: Iterable[tuple[str, object]]) -> list[str]:
 
 
 def moment(value: datetime | None) -> str:
-    """Return a time in UTC as a person reads it."""
-    return _NOTHING if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    """Return a time as a person reads it: in the time zone of this machine, which is named."""
+    if value is None:
+        return _NOTHING
+    try:
+        local = value.astimezone()
+    except (OverflowError, OSError, ValueError):
+        # The first and the last day of the calendar have no time in some zones.
+        local = value
+    return local.strftime("%Y-%m-%d %H:%M %Z")
+
+
+def tell_of_more(shown: int, total: int | None, last: str) -> None:
+    """Tell that a list goes on after its last row, and how to see the others."""
+    of = f"{shown:,} of {total:,}" if total is not None else f"the newest {shown:,}; there are more"
+    note(f"{of}; see others with --limit N, or older ones with --before {last}")
 
 
 def plural(count: int, noun: str) -> str:
@@ -85,19 +110,29 @@ def _cell(value: object) -> str:
     return moment(value) if isinstance(value, datetime) else one_line(str(value))
 
 
-def _table(headings: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
+def _table(headings: Sequence[str], cells: Sequence[Sequence[str]], *, cut: bool) -> None:
     # Rich takes 25 ms to import, and only a terminal needs it.
+    from rich.cells import cell_len  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
+    console = Console()
+    others = [
+        max(map(cell_len, column)) + _BETWEEN
+        for column in zip(headings[:-1], *(row[:-1] for row in cells), strict=True)
+    ]
+    left = max(_LEAST_TEXT, console.width - sum(others)) if cut else None
     table = Table(box=None, pad_edge=False, header_style="bold")
     for place, heading in enumerate(headings):
         table.add_column(heading, overflow="fold", no_wrap=place == 0)
     for row in cells:
         # As Text: square brackets in content are not style.
-        table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+        texts = [Text(cell) for cell in row]
+        if left is not None:
+            texts[-1].truncate(left, overflow="ellipsis")
+        table.add_row(*texts)
+    console.print(table)
 
 
 _LARGE = 2**20

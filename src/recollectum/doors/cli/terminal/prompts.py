@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import TextIO, cast
@@ -47,6 +47,11 @@ def read_text_or_stdin(text: str) -> str:
         return data.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
         raise InvalidInput("stdin is not UTF-8; write it in that encoding") from None
+
+
+def read_words_or_stdin(words: Sequence[str]) -> str:
+    """Return the words of a line as one text, so that it needs no quotes; or all of stdin for `-`."""
+    return read_text_or_stdin(" ".join(words))
 
 
 def ask_secret(prompt: str) -> str:

@@ -1,7 +1,8 @@
-"""Parses durations and dates as people type them."""
+"""Parses durations and dates as people type them, in the time zone of this machine."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from calendar import monthrange
+from datetime import UTC, date, datetime, timedelta
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import Clock, system_clock
@@ -9,6 +10,13 @@ from recollectum.domain.ids import Clock, system_clock
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DURATION = re.compile(r"(?:[0-9]{1,9}[smhdw])+")
 _PART = re.compile(r"([0-9]+)([smhdw])")
+_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_MONTHS = {"month": 1, "year": 12}
+_WORDS = {"min": "minute", "hr": "hour"}
+_AGO = re.compile(
+    r"(?P<count>[0-9]{1,6}|an?)\s+(?P<unit>second|minute|min|hour|hr|day|week|month|year)s?\s+ago", re.ASCII
+)
+_LAST = re.compile(r"last\s+(?P<unit>week|month|year)", re.ASCII)
 #: A later date would put the deadlines after it past the largest year.
 _LAST_YEAR = 9000
 
@@ -25,17 +33,52 @@ def parse_duration(text: str) -> timedelta:
 
 
 def parse_time(text: str, clock: Clock = system_clock) -> datetime:
-    """Parse `2026-11-15`, `2026-11-15T10:30`, or `+30d` from now; without a zone it is UTC."""
+    """Parse a date, a time, `yesterday`, `-7d`, `2 weeks ago` or `+30d`; without a zone it is of the local one."""
     spelled = text.strip()
     try:
-        found = clock() + parse_duration(spelled[1:]) if spelled.startswith("+") else _read(spelled)
-    except (ValueError, OverflowError):
-        raise InvalidInput(f"{text!r} is not a date; write 2026-11-15, 2026-11-15T10:30Z, or +30d from now") from None
+        found = _relative(spelled.lower(), clock().astimezone()) or datetime.fromisoformat(spelled)
+        # Also beyond the first and the last year of the calendar, where another zone has no such time.
+        found = found.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        raise InvalidInput(
+            f"{text!r} is not a date; write 2026-11-15, 2026-11-15T10:30, yesterday, -7d, '2 weeks ago', "
+            "or +30d from now"
+        ) from None
     if found.year > _LAST_YEAR:
         raise InvalidInput(f"{text!r} lies after the year {_LAST_YEAR}; give an earlier date")
     return found
 
 
-def _read(text: str) -> datetime:
-    found = datetime.fromisoformat(text)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+def start_of_day(moment: datetime) -> datetime:
+    """Return midnight of the local day of a time."""
+    return _midnight(moment.astimezone().date()).astimezone(UTC)
+
+
+def _relative(spelled: str, now: datetime) -> datetime | None:
+    """Return the time that is counted from now; None for any other text. Days begin at local midnight."""
+    if spelled == "now":
+        return now
+    if spelled in _DAYS:
+        return _midnight(now.date() + timedelta(days=_DAYS[spelled]))
+    if spelled.startswith(("+", "-")):
+        length = parse_duration(spelled[1:])
+        return now + length if spelled.startswith("+") else now - length
+    if found := _AGO.fullmatch(spelled):
+        count = 1 if found["count"] in ("a", "an") else int(found["count"])
+        return _before(now, count, found["unit"])
+    if found := _LAST.fullmatch(spelled):
+        return _midnight(_before(now, 1, found["unit"]).date())
+    return None
+
+
+def _before(now: datetime, count: int, unit: str) -> datetime:
+    if unit not in _MONTHS:
+        return now - timedelta(**{f"{_WORDS.get(unit, unit)}s": count})
+    years, month = divmod(now.year * 12 + now.month - 1 - count * _MONTHS[unit], 12)
+    # The 31st of a shorter month is its last day.
+    day = min(now.day, monthrange(years, month + 1)[1])
+    return now.replace(year=years, month=month + 1, day=day)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day)  # noqa: DTZ001 - without a zone it is of the local one

@@ -6,6 +6,7 @@ import pytest
 
 from recollectum import Recollectum
 from tests.doors.cli.calls import call, ok, refused
+from tests.doors.cli.terminals import Terminal
 
 pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
@@ -160,3 +161,29 @@ def test_pages_follow_each_other() -> None:
     first = [one["id"] for one in ok("memories", "list", "--limit", "2", "--json").json["memories"]]
     then = [one["id"] for one in ok("memories", "list", "--before", first[-1], "--json").json["memories"]]
     assert first + then == ids[::-1]
+
+
+def test_a_list_says_how_many_there_are_beyond_its_end() -> None:
+    for number in range(4):
+        ok("remember", f"fact {number}")
+    found = ok("memories", "list", "--limit", "3")
+    last = found.out.splitlines()[-1].split("\t")[0]
+    assert found.err == f"3 of 4; see others with --limit N, or older ones with --before {last}\n"
+    assert ok("memories", "list", "--limit", "4").err == ""
+    assert ok("memories", "list", "--before", last).out.count("\n") == 1
+    assert "there are more" in ok("memories", "list", "--limit", "2", "--kind", "fact").err
+    for channel in ("a", "b"):
+        ok("sessions", "add", "user", "hello", "--channel", channel)
+    assert ok("sessions", "list", "--limit", "1").err.startswith("1 of 2; ")
+
+
+def test_a_long_memory_is_one_line_of_a_table() -> None:
+    ok("remember", "a long story " * 200 + "that ends")
+    with Terminal("memories", "list", environ={"COLUMNS": "100"}) as terminal:
+        assert terminal.end() == 0
+    heading, row, *rest = terminal.shown.splitlines()
+    assert ("text" in heading, rest) == (True, [])
+    assert row.rstrip().endswith("…")
+    with Terminal("memories", "list", "--full", environ={"COLUMNS": "100"}) as terminal:
+        assert terminal.end() == 0
+    assert len(terminal.shown.splitlines()) > 20

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.doors.cli.calls import ok, refused
+from tests.doors.cli.calls import call, ok, refused
 
 pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
@@ -106,3 +106,33 @@ def test_archived_memories_that_match_are_counted_with_the_way_back() -> None:
     assert "hall" in found.out
     assert f"1 archived memory matches ({second})" in found.err
     assert "archived" not in ok("recall", "violin").err
+
+
+def test_a_question_needs_no_quotes() -> None:
+    ok("remember", "I", "play", "the", "piano", "--kind", "preference")
+    (hit,) = ok("recall", "which", "piano", "--json", "--limit", "1").json["hits"]
+    assert hit["text"] == "I play the piano"
+    assert "piano" in ok("context", "the", "piano").out
+
+
+def test_a_question_without_words_is_refused() -> None:
+    for line in (("recall", ""), ("recall", " ", "--json"), ("recall", "-")):
+        assert call(*line).code == 2
+    assert "give some words" in refused("recall", "", code=2)
+
+
+def test_yesterday_is_a_time() -> None:
+    ok("remember", "the piano is new")
+    for since in ("yesterday", "-7d", "2 weeks ago"):
+        assert len(ok("recall", "piano", "--since", since, "--json").json["hits"]) == 1
+        assert ok("recall", "piano", "--until", since, "--json").json["hits"] == []
+
+
+def test_a_long_text_is_shown_around_the_match_and_in_full_on_request() -> None:
+    ok("remember", "\n".join(f"line {number} is about nothing" for number in range(40)) + "\nthe piano is old")
+    found = ok("recall", "piano").out
+    assert len(found.splitlines()) == 3
+    assert "the piano is old" in found
+    assert "line 3 is" not in found
+    assert "line 3 is about nothing\n" in ok("recall", "piano", "--full").out
+    assert "line 3 is about nothing" in ok("recall", "piano", "--json").json["hits"][0]["text"]

@@ -10,14 +10,14 @@ from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.target import open_user_vault
-from recollectum.doors.cli.terminal.times import parse_time
+from recollectum.doors.cli.terminal.times import parse_time, start_of_day
 
 if TYPE_CHECKING:
     from recollectum.domain.memory import Memory
 
 app = new_group("List deleted memories that can still be restored, and restore many at once.")
 
-_On = Annotated[str | None, typer.Option("--deleted-on", metavar="DATE", help="Deleted on this day, in UTC.")]
+_On = Annotated[str | None, typer.Option("--deleted-on", metavar="DATE", help="Deleted on this day.")]
 _Since = Annotated[str | None, typer.Option(metavar="DATE", help="Deleted at this time or later.")]
 _Until = Annotated[str | None, typer.Option(metavar="DATE", help="Deleted before this time.")]
 _Session = Annotated[str | None, typer.Option(metavar="ID", help="Learned from this session.")]
@@ -79,10 +79,12 @@ def _times(day: str | None, since: str | None, until: str | None) -> tuple[datet
         return (None if since is None else parse_time(since)), (None if until is None else parse_time(until))
     if since is not None or until is not None:
         raise Misuse("give --deleted-on, or --since and --until, not both")
-    begin = parse_time(day).replace(hour=0, minute=0, second=0, microsecond=0)
-    return begin, begin + timedelta(days=1)
+    begin = start_of_day(parse_time(day))
+    # The next midnight: a day on which the clocks change has 23 or 25 hours.
+    return begin, start_of_day(begin + timedelta(hours=36))
 
 
 def _answer(run: Run, found: "list[Memory]") -> None:
     rows = [(one.id, one.deleted_at, one.hard_delete_at, one.kind, one.key, one.content) for one in found]
-    answer_rows(run, {"memories": found}, ("id", "deleted", "destroyed on", "kind", "key", "text"), rows)
+    headings = ("id", "deleted", "destroyed on", "kind", "key", "text")
+    answer_rows(run, {"memories": found}, headings, rows, one_line_each=True)

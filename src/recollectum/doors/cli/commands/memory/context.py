@@ -8,7 +8,7 @@ import typer
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, note, plural
 from recollectum.doors.cli.terminal.projects import current_project, project_place
-from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
+from recollectum.doors.cli.terminal.prompts import read_words_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 
@@ -24,7 +24,9 @@ def add_to(app: typer.Typer) -> None:
 
 def context(
     run: Run,
-    query: Annotated[str, typer.Argument(metavar="[QUERY]", help="What it is about; `-` reads it from stdin.")] = "",
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="[QUERY]", help="What it is about; `-` reads it from stdin.")
+    ] = None,
     *,
     session: Annotated[str | None, typer.Option(metavar="ID", help="Add the last turns of this session.")] = None,
     tokens: Annotated[int | None, typer.Option(help="Maximum tokens of the context.")] = None,
@@ -40,7 +42,7 @@ def context(
     ledger: Annotated[bool, typer.Option("--ledger", help="Show what each part costs and what was left out.")] = False,
 ) -> None:
     """Show what a model would see: notes, profile, learnings, recalled texts, summary and the last turns."""
-    asked = read_text_or_stdin(query) if query else ""
+    asked = read_words_or_stdin(query) if query else ""
     with open_user_vault(run) as vault:
         made = vault.context(
             asked,

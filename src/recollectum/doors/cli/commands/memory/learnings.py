@@ -8,8 +8,8 @@ from recollectum.domain.errors import Conflict
 from recollectum.domain.learning import check_category
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.followed_files import kept_elsewhere
-from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, tell
-from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, tell, tell_of_more
+from recollectum.doors.cli.terminal.prompts import read_words_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_user_vault
 
@@ -25,14 +25,14 @@ Shared = Annotated[bool, typer.Option("--shared", help="The learnings that all a
 @command(app, "add")
 def add(
     run: Run,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What was learned; `-` reads stdin.")],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What was learned; `-` reads stdin.")],
     *,
     category: Annotated[str, typer.Option(help="preference, correction, pattern or tool_usage.")] = "preference",
     agent: Agent = None,
     shared: Shared = False,
 ) -> None:
     """Save a learning; one that is known already gets today's day."""
-    content = read_text_or_stdin(text)
+    content = read_words_or_stdin(text)
     with open_user_vault(run, create=True) as vault:
         learning = vault.learnings.save(content, check_category(category), agent=agent, shared=shared)
     answer(run, {"learning": _shape(learning), "notice": learning.notice}, [learning.id])
@@ -55,7 +55,9 @@ def list_learnings(
         found = vault.learnings.list(agent=agent, shared=shared, category=wanted, limit=limit, cursor=before)
     rows = [(one.id, one.day.isoformat(), one.category, one.agent or "shared", one.text) for one in found]
     document = {"learnings": [_shape(one) for one in found]}
-    answer_rows(run, document, ("id", "day", "category", "agent", "text"), rows)
+    answer_rows(run, document, ("id", "day", "category", "agent", "text"), rows, one_line_each=True)
+    if found.next:
+        tell_of_more(len(found), None, found.next)
     if not found:
         note("no learnings")
 

@@ -10,7 +10,16 @@ from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.memory import Citation, Kind, Memory, State, parse_listable_state
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, tell, working
+from recollectum.doors.cli.terminal.output import (
+    answer,
+    answer_rows,
+    listing,
+    moment,
+    note,
+    tell,
+    tell_of_more,
+    working,
+)
 from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -33,12 +42,17 @@ def list_memories(
     kind: Annotated[str | None, typer.Option(help="Only this kind.")] = None,
     limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
     before: Annotated[str | None, typer.Option(metavar="ID", help="Only those older than this one.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Whole texts, over several lines.")] = False,
 ) -> None:
-    """List the newest memories in one state."""
+    """List the newest memories in one state, one on each line."""
     with open_user_vault(run) as vault:
         wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind, "kind")
         found = vault.memories.list(state=wanted, kind=sort, limit=limit, cursor=before)
-    _answer_list(run, found)
+        # Only the whole list has a known length; one of a kind would have to be counted row by row.
+        whole = vault.admin.totals().memories.get(wanted) if found.next and not kind and not before else None
+    _answer_list(run, found, full=full)
+    if found.next:
+        tell_of_more(len(found), whole, found.next)
     if not found:
         note(f"no memories that are {state}")
 
@@ -125,9 +139,9 @@ def as_of(run: Run, date: Annotated[str, typer.Argument(metavar="DATE", help="20
         note(f"no memories were active on {moment(when)}")
 
 
-def _answer_list(run: Run, found: list[Memory]) -> None:
+def _answer_list(run: Run, found: list[Memory], *, full: bool = False) -> None:
     rows = [(memory.id, memory.created_at, memory.kind, memory.key, memory.content) for memory in found]
-    answer_rows(run, {"memories": found}, ("id", "made", "kind", "key", "text"), rows)
+    answer_rows(run, {"memories": found}, ("id", "made", "kind", "key", "text"), rows, one_line_each=not full)
 
 
 def _edit_by_hand(run: Run, vault: "Vault", memory_id: str, version: int | None) -> Memory:

@@ -7,11 +7,14 @@ import typer
 from recollectum.domain.hit import ArchivedMatches, Hit, Neighbour, Reasons, RecallResult, Source, SourceKind
 from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.memory import Kind
+from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
+from recollectum.doors.cli.terminal.errors import Misuse
+from recollectum.doors.cli.terminal.excerpts import excerpt
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, moment, note, plural
 from recollectum.doors.cli.terminal.projects import current_project, project_place
-from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
+from recollectum.doors.cli.terminal.prompts import read_words_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_time
@@ -20,6 +23,15 @@ from recollectum.doors.cli.terminal.times import parse_time
 _NEAREST = 120
 #: Of the archived memories that match.
 _NAMED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What is shown of each hit besides the text that matches and its source."""
+
+    around: bool
+    explain: bool
+    full: bool
 
 
 def explain_reasons(reasons: Reasons) -> list[str]:
@@ -46,6 +58,24 @@ def _rank_and_score(rank: int | None, score: float | None, unit: str) -> str:
     return ", ".join(told)
 
 
+_Question = Annotated[
+    list[str], typer.Argument(metavar="QUERY", help="A question or some words; `-` reads them from stdin.")
+]
+_Trust = Annotated[
+    str | None, typer.Option(help="Only texts of this trust: owner, assistant, tool, imported or unknown.")
+]
+_Untrusted = Annotated[
+    bool | None,
+    typer.Option("--untrusted/--no-untrusted", help="Include all text from tools and strangers, or none of it."),
+]
+_MinScore = Annotated[
+    float | None, typer.Option(help="Minimum probability that a hit is relevant; 0 shows everything.")
+]
+_Project = Annotated[
+    str | None, typer.Option(metavar="PROJECT", help="Nothing of other projects: a name, or a folder such as `.`.")
+]
+
+
 def add_to(app: typer.Typer) -> None:
     """Add the command to the app."""
     command(app, "recall")(recall)
@@ -53,7 +83,7 @@ def add_to(app: typer.Typer) -> None:
 
 def recall(
     run: Run,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="Any text; `-` reads it from stdin.")],
+    query: _Question,
     *,
     limit: Annotated[int | None, typer.Option(help="How many hits at most.")] = None,
     tokens: Annotated[int | None, typer.Option(help="Approximate token limit for all hits together.")] = None,
@@ -63,31 +93,21 @@ def recall(
     speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this speaker said.")] = None,
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="Only what was said to this agent.")] = None,
     channel: Annotated[str | None, typer.Option(metavar="NAME", help="Only what was said on this channel.")] = None,
-    trust: Annotated[
-        str | None, typer.Option(help="Only texts of this trust: owner, assistant, tool, imported or unknown.")
-    ] = None,
+    trust: _Trust = None,
     since: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said at this time or later.")] = None,
     until: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said before this time.")] = None,
-    untrusted: Annotated[
-        bool | None,
-        typer.Option("--untrusted/--no-untrusted", help="Include all text from tools and strangers, or none of it."),
-    ] = None,
-    min_score: Annotated[
-        float | None,
-        typer.Option(help="Minimum probability that a hit is relevant; 0 shows everything."),
-    ] = None,
-    project: Annotated[
-        str | None,
-        typer.Option(metavar="PROJECT", help="Nothing of other projects: a name, or a folder such as `.`."),
-    ] = None,
+    untrusted: _Untrusted = None,
+    min_score: _MinScore = None,
+    project: _Project = None,
     around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show whole texts, not only the part that matches.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
 ) -> None:
     """Search memories and conversations, best first, with source, author, time and trust.
 
     In the folder of a project, its texts are preferred a little.
     """
-    wanted = read_text_or_stdin(query)
+    wanted = _question(query)
     begin = parse_time(since) if since is not None else None
     end = parse_time(until) if until is not None else None
     with open_user_vault(run) as vault:
@@ -110,10 +130,17 @@ def recall(
             project=None if project is None else project_place(project),
             prefer_project=None if project is not None else current_project(vault),
         )
-    _show(run, hits, around=around, explain=explain)
+    _show(run, hits, _Wanted(around=around, explain=explain, full=full))
 
 
-def _show(run: Run, hits: RecallResult, *, around: bool, explain: bool) -> None:
+def _question(words: list[str]) -> str:
+    question = read_words_or_stdin(words)
+    if not question.strip():
+        raise Misuse("there is nothing to search for; give some words, such as: recollectum recall vegetarian")
+    return question
+
+
+def _show(run: Run, hits: RecallResult, wanted: _Wanted) -> None:
     document = {
         "hits": list(hits),
         "rung": hits.rung,
@@ -126,7 +153,7 @@ def _show(run: Run, hits: RecallResult, *, around: bool, explain: bool) -> None:
     }
     shown = enumerate(hits, start=1)
     unit = "score" if hits.calibrated else "uncalibrated score"
-    lines = (line for place, hit in shown for line in _lines(place, hit, unit, around=around, explain=explain))
+    lines = (line for place, hit in shown for line in _lines(place, hit, unit, wanted))
     answer(run, document, lines)
     if hits.degraded is not None:
         note(f"degraded: {hits.degraded}")
@@ -150,13 +177,16 @@ def _tell_archived(archived: ArchivedMatches) -> None:
     )
 
 
-def _lines(place: int, hit: Hit, unit: str, *, around: bool, explain: bool) -> list[str]:
+def _lines(place: int, hit: Hit, unit: str, wanted: _Wanted) -> list[str]:
     number = f"{place}. "
     indent = " " * len(number)
-    first, *others = visible(hit.text).splitlines() or [""]
+    text = hit.text if wanted.full else excerpt(hit.text, hit.reasons.terms)
+    first, *others = visible(text).splitlines() or [""]
     told = f"by {hit.author or 'unknown'} · {moment(hit.created_at)} · trust: {hit.trust} · {unit} {hit.score:.3g}"
-    reasons = explain_reasons(hit.reasons) if explain else []
-    beside = [_beside(name, one) for name, one in (("before", hit.before), ("after", hit.after)) if around and one]
+    reasons = explain_reasons(hit.reasons) if wanted.explain else []
+    beside = [
+        _beside(name, one) for name, one in (("before", hit.before), ("after", hit.after)) if wanted.around and one
+    ]
     below = [*others, *beside, citation(hit.source), one_line(told), *reasons]
     return [number + first, *(indent + line for line in below)]
 

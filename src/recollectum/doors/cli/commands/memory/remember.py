@@ -9,7 +9,7 @@ from recollectum.domain.memory import Kind, SaveOutcome
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, note, tell
 from recollectum.doors.cli.terminal.projects import project_place
-from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
+from recollectum.doors.cli.terminal.prompts import read_words_or_stdin
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_duration, parse_time
 
@@ -26,7 +26,9 @@ def add_to(app: typer.Typer) -> None:
 
 def remember(
     run: Run,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep; `-` reads it from stdin.")],
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT", help="What to keep, in one or more words; `-` reads it from stdin.")
+    ],
     *,
     key: Annotated[
         str | None, typer.Option(metavar="KEY", help="A unique name; a new text under it replaces the old one.")
@@ -44,7 +46,7 @@ def remember(
     ] = None,
 ) -> None:
     """Save a text verbatim, and print its id. A duplicate is renewed, not stored twice."""
-    content = read_text_or_stdin(text)
+    content = read_words_or_stdin(text)
     with open_user_vault(run, create=True) as vault:
         saved = vault.memories.save(
             content,

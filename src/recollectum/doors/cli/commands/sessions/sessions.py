@@ -18,6 +18,7 @@ from recollectum.doors.cli.terminal.output import (
     plural,
     step_progress,
     tell,
+    tell_of_more,
 )
 from recollectum.doors.cli.terminal.prompts import confirm, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
@@ -46,8 +47,11 @@ def list_sessions(
     """List the newest sessions."""
     with open_user_vault(run) as vault:
         found = vault.sessions.list(cursor=before, key_prefix=key, limit=limit)
+        whole = vault.admin.totals().sessions if found.next and not key and not before else None
     rows = [(one.id, one.key, one.updated_at, one.message_count, one.title) for one in found]
     answer_rows(run, {"sessions": found}, ("id", "key", "last", "messages", "title"), rows)
+    if found.next:
+        tell_of_more(len(found), whole, found.next)
     if not found:
         note("no sessions")
 

@@ -34,6 +34,17 @@ def test_every_example_runs(page: Path) -> None:
     run_examples(str(page), found)
 
 
+@pytest.mark.parametrize("provider", ["none", "auto"])
+def test_the_first_example_prints_its_hit_also_by_words_alone(
+    provider: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", provider)
+    page = ROOT / "README.md"
+    first = next(block for block in blocks(page.read_text(encoding="utf-8")) if block.info == RUN)
+    run_examples(str(page), [first])
+    assert "I am vegetarian" in capsys.readouterr().out.splitlines()[0]
+
+
 def test_blocks_of_a_page_share_their_names_and_run_in_order() -> None:
     first, not_run, last = (
         "```python\nn = 1\n```\n",

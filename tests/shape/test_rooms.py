@@ -37,7 +37,6 @@ APART: dict[str, str] = {
     "src/recollectum/home/log_rotation.py": "logging.handlers takes 8 ms to import and is wanted by few programs",
     "src/recollectum/upkeep/bundle/pages.py": "Markdown for people, where the export writes rows for programs",
     "src/recollectum/upkeep/doctor/extension_checks.py": "one file for each subject of the doctor",
-    "src/recollectum/upkeep/doctor/model_checks.py": "one file for each subject of the doctor",
     "src/recollectum/models/http/loopback.py": "needs http.client, which only an open connection to a model does",
     "src/recollectum/text/secrets/long_words.py": "one search whose result several others use",
     "src/recollectum/text/secrets/recovery_codes.py": "one file for each way of finding secrets",

@@ -14,7 +14,7 @@ from recollectum.upkeep.doctor.model_checks import embedding_model
 
 def _found(**settings: str) -> HealthFinding:
     (found,) = embedding_model(EmbeddingSettings(**settings))  # pyright: ignore[reportArgumentType]
-    assert found.topic == "search by meaning"
+    assert found.topic == "search"
     return found
 
 
@@ -23,16 +23,17 @@ def test_the_model_that_is_used_and_the_others_that_are_installed_are_named(prov
     found = _found(provider=provider)
     assert found.severity is Severity.FINE
     assert found.words.startswith(
-        "recollectum-embed on this machine, with the files as shipped; also installed: recollectum-embed-quick, gte-small"
+        "semantic, by recollectum-embed on this machine, and by words; its files are as shipped; "
+        "also installed: recollectum-embed-quick, gte-small"
     )
-    assert _found(provider=provider, model="gte-small").words.startswith("gte-small on this machine")
+    assert _found(provider=provider, model="gte-small").words.startswith("semantic, by gte-small on this machine")
 
 
 def test_without_the_first_choice_the_next_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "recollectum_embed", None)
-    assert _found(provider="auto").words.startswith("recollectum-embed-quick on this machine")
+    assert _found(provider="auto").words.startswith("semantic, by recollectum-embed-quick on this machine")
     monkeypatch.setitem(sys.modules, "recollectum_embed_quick", None)
-    assert _found(provider="auto").words.startswith("gte-small on this machine")
+    assert _found(provider="auto").words.startswith("semantic, by gte-small on this machine")
 
 
 def test_without_any_model_it_is_a_note_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,8 +42,8 @@ def test_without_any_model_it_is_a_note_with_the_command(monkeypatch: pytest.Mon
     found = _found(provider="auto")
     assert (found.severity, found.words, found.cure) == (
         Severity.NOTE,
-        "no embedder is installed, so only words are compared",
-        "run: pip install 'recollectum[local]'",
+        "words only, because no embedding model is installed",
+        "for semantic search run: pip install 'recollectum[local]'",
     )
 
 
@@ -78,5 +79,5 @@ def test_a_damaged_file_is_a_warning_with_the_command(tmp_path: Path, monkeypatc
 
 
 def test_words_alone_and_other_providers_are_named_too() -> None:
-    assert _found(provider="none").words == "off: embedding.provider is none"
-    assert _found(provider="ollama").words == "texts are sent to the provider ollama"
+    assert _found(provider="none").words == "words only: embedding.provider is none"
+    assert _found(provider="ollama").words == "semantic, and by words; texts are sent to the provider ollama"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recollectum.domain.ids import Clock
 from recollectum.domain.records import dataclass
+from recollectum.home.daemon import daemon_lock, find_daemon, find_holder
 from recollectum.home.locks import HUNG, Lock
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
@@ -122,8 +123,15 @@ def damaged_logs(home: Home) -> Iterator[HealthFinding]:
 
 
 def locks(home: Home, clock: Clock) -> Iterator[HealthFinding]:
-    """Check for locks whose holder looks hung; the lock of a dead holder is free already."""
+    """Check for locks whose holder looks hung; a daemon holds its lock while it lives, and a dead holder none."""
+    daemon = daemon_lock(home).path
+    if (running := find_holder(home)) is not None:
+        listens = find_daemon(home)
+        where = f", and answers at {listens.url}" if listens else ""
+        yield fine("daemon", f"process {running.pid} runs{where}")
     for path in sorted(home.locks.glob("*.lock")):
+        if path == daemon:
+            continue
         holder = Lock(path).holder()
         if holder and clock() - holder.acquired > HUNG:
             words = f"{path.name} has been held by {holder.command} (process {holder.pid}) for over {HUNG.seconds} s"

@@ -9,21 +9,26 @@ from recollectum.models.embedding.packages import MODEL_PACKAGES, find_package, 
 from recollectum.settings.model import EmbeddingSettings
 from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, fine
 
-TOPIC = "search by meaning"
+TOPIC = "search"
+
+
+def how_to_get_more() -> str:
+    """Return how to get more than search by words; `recollectum status` and `recollectum init` say it too."""
+    return f"for semantic search run: {install_command('recollectum[local]')}"
 
 
 def embedding_model(settings: EmbeddingSettings) -> Iterator[HealthFinding]:
     """Check the local model, and name the provider of any other; nothing is sent."""
     if settings.provider == "none":
-        yield fine(TOPIC, "off: embedding.provider is none")
+        yield fine(TOPIC, "words only: embedding.provider is none")
     elif settings.provider not in ("auto", "local"):
-        yield fine(TOPIC, f"texts are sent to the provider {settings.provider}")
+        yield fine(TOPIC, f"semantic, and by words; texts are sent to the provider {settings.provider}")
     elif settings.provider == "auto" and not settings.model and not local_is_installed():
         yield HealthFinding(
             topic=TOPIC,
             severity=Severity.NOTE,
-            words="no embedder is installed, so only words are compared",
-            cure=f"run: {install_command('recollectum[local]')}",
+            words="words only, because no embedding model is installed",
+            cure=how_to_get_more(),
         )
     else:
         yield _local(settings)
@@ -38,4 +43,4 @@ def _local(settings: EmbeddingSettings) -> HealthFinding:
         return HealthFinding(topic=TOPIC, severity=Severity.WARNING, words=words, cure=cure)
     others = [one.model for one in MODEL_PACKAGES if one.is_installed and one != package]
     also = f"; also installed: {', '.join(others)}" if others else ""
-    return fine(TOPIC, f"{package.model} on this machine, with the files as shipped{also}")
+    return fine(TOPIC, f"semantic, by {package.model} on this machine, and by words; its files are as shipped{also}")

@@ -3,10 +3,15 @@
 import os
 import re
 import stat
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from recollectum.home.locks import Lock
+from recollectum.home.paths import Home
+from recollectum.models.embedding.packages import MODEL_PACKAGES
 from tests.doors.cli.calls import call, ok, refused
 
 pytestmark = pytest.mark.process
@@ -28,6 +33,14 @@ def test_init_makes_everything_once_and_says_who_holds_the_key() -> None:
     assert "a copy of the data without this file cannot be read; programs running as you can read it" in first
     assert len(CODE.findall(first)) == 1
     assert "Write it on paper" in first
+    # Three lines to type next, after the search that is on.
+    assert first.splitlines()[-5].startswith("Search: ")
+    assert first.splitlines()[-4] == "Next:"
+    assert [line.split()[:2] for line in first.splitlines()[-3:]] == [
+        ["recollectum", "remember"],
+        ["recollectum", "recall"],
+        ["recollectum", "mcp"],
+    ]
     assert root.stat().st_mode & 0o777 == 0o700
     again = ok("init").out
     assert "exists already, with a vault for ada; nothing was changed" in again
@@ -212,8 +225,32 @@ def test_status_and_doctor_name_the_model_that_computes_vectors(
     monkeypatch.setenv("RECOLLECTUM_EMBEDDING__MODEL", model)
     ok("init")
     assert ok("status", "--json").json["embedding_model"] == shown
-    assert f"by meaning     {shown or 'off; see: recollectum doctor'}" in ok("status").out
-    said = [one["words"] for one in call("doctor", "--json").json["findings"] if one["topic"] == "search by meaning"]
+    without = "because embedding.provider is none" if provider == "none" else "see: recollectum doctor"
+    (line,) = (line for line in ok("status").out.splitlines() if line.startswith("search "))
+    assert (f"semantic, by {shown}, and by words" if shown else "words only, ") in line
+    assert shown or line.endswith(without)
+    said = [one["words"] for one in call("doctor", "--json").json["findings"] if one["topic"] == "search"]
     assert len(said) == 1
     named = shown.removesuffix(" (local)") + " on this machine" if shown else model or "embedding.provider is none"
     assert named in said[0]
+
+
+def test_without_a_model_status_doctor_and_init_say_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", "auto")
+    for package in MODEL_PACKAGES:
+        monkeypatch.setitem(sys.modules, package.module, None)
+    more = "for semantic search run: pip install 'recollectum[local]'"
+    for line in ("init", "status", "doctor"):
+        assert "words only" in ok(line).out
+        assert more in ok(line).out
+
+
+def test_a_daemon_that_runs_is_no_warning() -> None:
+    ok("init")
+    home = Home(Path(os.environ["RECOLLECTUM_HOME"]))
+    with Lock(home.locks / "daemon.lock", clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)):
+        found = ok("doctor").out
+        assert f"fine     daemon: process {os.getpid()} runs\n" in found
+    with Lock(home.locks / "restore.lock", clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)):
+        assert "warning  locks: restore.lock has been held by" in call("doctor").out
+    assert "daemon" not in ok("doctor").out

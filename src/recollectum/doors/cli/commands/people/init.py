@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from recollectum.doors.cli.commands.people.status import describe_search
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner
 from recollectum.doors.cli.terminal.output import answer
 from recollectum.doors.cli.terminal.target import check_user, describe_key_holder, home_of, open_or_create_home, user_of
@@ -40,7 +41,7 @@ def init(run: Run) -> None:
         }
         answer(run, document, [*_what_was_made(recollectum, owner, new_home=new_home, new_vault=new_vault), ""])
         if not run.json:
-            answer(run, {}, _about_the_key(holder, code))
+            answer(run, {}, [*_about_the_key(holder, code), "", *_next_steps(describe_search(recollectum))])
 
 
 def _what_was_made(recollectum: "Recollectum", owner: "Owner", *, new_home: bool, new_vault: bool) -> list[str]:
@@ -49,6 +50,17 @@ def _what_was_made(recollectum: "Recollectum", owner: "Owner", *, new_home: bool
         return [f"The home {root} exists already, with a vault for {name}; nothing was changed."]
     first = f"Made the home {root}." if new_home else f"The home {root} exists already."
     return [first, f"Made a vault for {name}." if new_vault else f"There is a vault for {name}."]
+
+
+def _next_steps(search: str) -> list[str]:
+    """Return three lines to type next; the question finds the answer by its words too."""
+    return [
+        f"Search: {search}.",
+        "Next:",
+        "    recollectum remember I am vegetarian",
+        "    recollectum recall am I vegetarian",
+        "    recollectum mcp install claude-code    # or codex, gemini-cli, opencode, cursor",
+    ]
 
 
 def _about_the_key(holder: KeyHolder, code: str | None) -> list[str]:

@@ -95,7 +95,7 @@ def status(
         }
         home = [("home", recollectum.home.root), ("version", installed_version()), ("installation", installed_as)]
         home.append(("user", format_owner(owner)))
-        meaning = ("by meaning", model or "off; see: recollectum doctor")
+        meaning = ("search", describe_search(recollectum))
         lines = listing([*home, *_vault_lines(inside), meaning, *_home_lines(holder, project, reserve)])
     answer(run, document, lines)
     if reading and reading.held:
@@ -127,6 +127,23 @@ def _embedding_model(recollectum: "Recollectum") -> str | None:
     """Return the model that computes vectors, and its provider; None if only words are compared."""
     embedder = recollectum.embedder
     return f"{embedder.identity.model} ({embedder.identity.provider})" if embedder else None
+
+
+def describe_search(recollectum: "Recollectum") -> str:
+    """Return how recall searches, and how to get more where it compares words only."""
+    # Imported here: `--help` need not load it.
+    from recollectum.upkeep.doctor.model_checks import how_to_get_more  # noqa: PLC0415
+
+    model = _embedding_model(recollectum)
+    if model:
+        return f"semantic, by {model}, and by words"
+    match recollectum.settings.embedding.provider:
+        case "none":
+            return "words only, because embedding.provider is none"
+        case "auto" if not recollectum.settings.embedding.model:
+            return f"words only; {how_to_get_more()}"
+        case _:
+            return "words only, because the model of the settings cannot be opened; see: recollectum doctor"
 
 
 def _existing(recollectum: "Recollectum", owner: "Owner") -> "Vault | None":

@@ -50,4 +50,6 @@ def own_home(shared_home: Path) -> Iterator[None]:
     # Its own patches: a test that undoes those of `monkeypatch` must not land in the real home.
     with pytest.MonkeyPatch.context() as patch:
         move_home(patch, shared_home / str(next(_numbers)))
+        # On a busy machine a text may take longer than a person should wait; what a test wrote is found nevertheless.
+        patch.setattr("recollectum.recall.vectors.vector_search.PATIENCE_SECONDS", 10.0)
         yield

@@ -70,7 +70,7 @@ def test_a_model_that_another_connection_brings_in_is_seen_by_the_next_question(
         assert vault.recall("automobile").rung is SearchMode.HYBRID
         with beside(place) as database:
             database.write(lambda tx: backlog.begin_generation(tx, new.identity, START))
-            while backlog.embed_step(database, new, limit=16, cache_entries=0, now=START).count:
+            while backlog.embed_step(database, new, size=backlog.StepSize(16), cache_entries=0, now=START).count:
                 pass
         found = vault.recall("car")
         assert found.rung is SearchMode.TEXT

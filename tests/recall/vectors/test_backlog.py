@@ -1,6 +1,9 @@
 """What was just written is found by meaning at the next question; no write waits for the model."""
 
+import subprocess
+import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -104,6 +107,37 @@ def test_a_question_does_not_wait_for_a_slow_embedder(place: Path, monkeypatch: 
         over.set()
         vault.admin.index.update()
         assert vault.recall("many number 7").degraded is None
+
+
+def test_a_question_waits_a_tenth_of_a_second_at_most_and_works_in_short_steps() -> None:
+    # As shipped: the tests run with more patience, so that a busy machine spoils none.
+    program = "from recollectum.recall.vectors import vector_search as v; print(v.PATIENCE_SECONDS, v.STEP)"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["0.1", "16"]
+
+
+def test_long_texts_are_embedded_one_by_one_while_a_question_waits(place: Path) -> None:
+    embedder, batches = scripted(), list[list[str]]()
+
+    def work(texts: Sequence[str], purpose: Purpose) -> None:
+        if purpose is Purpose.PASSAGE:
+            batches.append(list(texts))
+
+    embedder.fail = work
+    with opened(place, embedder) as vault:
+        for number in range(3):
+            vault.memories.save(f"number {number} " + "of many words " * 70)
+        for number in range(20):
+            vault.memories.save(f"number {number} of few")
+        assert vault.recall("number").degraded is None
+        assert len(batches[0]) == 1
+        assert all(len(batch) == 1 or sum(map(len, batch)) <= 1200 for batch in batches)
+        batches.clear()
+        # Nobody waits for an update, so it takes as many as go.
+        for letter in "abc":
+            vault.memories.save(letter * 900)
+        vault.admin.index.update()
+        assert [len(batch) for batch in batches] == [3]
 
 
 @pytest.mark.feature("G11")

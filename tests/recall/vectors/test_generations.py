@@ -308,7 +308,7 @@ class _Late:
 @pytest.mark.feature("G17")
 def test_a_text_written_just_before_the_swap_is_embedded_next_and_many_are_waited_for(place: Path) -> None:
     def step(database: Database, embedder: ScriptedEmbedder) -> int:
-        return backlog.embed_step(database, embedder, limit=2, cache_entries=100, now=START).count
+        return backlog.embed_step(database, embedder, size=backlog.StepSize(2), cache_entries=100, now=START).count
 
     first, second = scripted("first"), scripted("second")
     with standing(place / "vault.db", SqliteOptions(), clock=Turning()) as at:
@@ -355,13 +355,15 @@ def test_of_several_that_build_the_same_one_lets_the_other_go_first(filled: Path
 
         def overtaken(_: object, purpose: Purpose) -> None:
             if purpose is Purpose.PASSAGE and len(other.passages) < 16:
-                backlog.embed_step(database, other, limit=16, cache_entries=0, now=START)
+                backlog.embed_step(database, other, size=backlog.StepSize(16), cache_entries=0, now=START)
 
         other = scripted("second", 32)
         new.fail = overtaken
-        mine = backlog.embed_step(database, new, limit=16, cache_entries=0, now=START)
+        mine = backlog.embed_step(database, new, size=backlog.StepSize(16), cache_entries=0, now=START)
         assert mine == backlog.BacklogStep(16, contended=True)
-        assert backlog.embed_step(database, new, limit=16, cache_entries=0, now=START) == backlog.BacklogStep(16)
+        assert backlog.embed_step(
+            database, new, size=backlog.StepSize(16), cache_entries=0, now=START
+        ) == backlog.BacklogStep(16)
 
 
 def test_there_is_nothing_to_go_back_to_at_first(filled: Path) -> None:

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import accumulate
 from typing import TypeAlias
 
 from recollectum.domain.errors import ModelError, StorageError
@@ -173,15 +174,25 @@ def begin_generation(tx: Tx, identity: EmbedderIdentity, now: datetime) -> Gener
     return generations.add(tx, wanted, GenerationState.BUILDING, now)
 
 
-def embed_step(database: Database, embedder: Embedder, *, limit: int, cache_entries: int, now: datetime) -> BacklogStep:
+@dataclass(frozen=True, slots=True)
+class StepSize:
+    """How much one step embeds at most: chunks, and characters of them, though always one chunk."""
+
+    chunks: int
+    characters: int | None = None
+
+
+def embed_step(
+    database: Database, embedder: Embedder, *, size: StepSize, cache_entries: int, now: datetime
+) -> BacklogStep:
     """Embed the next chunks of this model's generation, if it has one. No transaction is open while the model runs."""
-    while batch := database.read(lambda tx: _load(tx, embedder.identity, limit)):
+    while batch := database.read(lambda tx: _load(tx, embedder.identity, size)):
         if batch.passages:
             return _embed_batch(database, embedder, batch, cache_entries, now)
         if batch.generation.state is not GenerationState.BUILDING:
             break
         generation = batch.generation
-        if database.write(lambda tx: _promote_generation(tx, generation, limit, now)):  # noqa: B023 - it is run at once
+        if database.write(lambda tx: _promote_generation(tx, generation, size.chunks, now)):  # noqa: B023 - it is run at once
             break
     return BacklogStep(0)
 
@@ -200,19 +211,27 @@ def _embed_batch(
     return BacklogStep(len(batch.passages), contended=not first)
 
 
-def _load(tx: Tx, identity: EmbedderIdentity, limit: int) -> EmbeddingBatch | None:
+def _load(tx: Tx, identity: EmbedderIdentity, size: StepSize) -> EmbeddingBatch | None:
     wanted = identity.text_key()
     for state in (GenerationState.CURRENT, GenerationState.BUILDING):
         generation = generations.find(tx, state)
         if generation and generation.identity == wanted:
-            return _fill(tx, generation, identity, limit)
+            return _fill(tx, generation, identity, size)
     return None
 
 
-def _fill(tx: Tx, generation: Generation, identity: EmbedderIdentity, limit: int) -> EmbeddingBatch:
-    passages = tuple(map(to_passage, chunks.after(tx, generation.done, limit)))
+def _fill(tx: Tx, generation: Generation, identity: EmbedderIdentity, size: StepSize) -> EmbeddingBatch:
+    passages = _first(tuple(map(to_passage, chunks.after(tx, generation.done, size.chunks))), size.characters)
     known = embedding_cache.find(tx, [text_hash(one.text) for one in passages], model_key(identity))
     return EmbeddingBatch(generation, passages, known, tuple(_turn_features(tx, passages)))
+
+
+def _first(passages: tuple[Passage, ...], characters: int | None) -> tuple[Passage, ...]:
+    """Return as many passages as have that many characters together, and at least one."""
+    if characters is None:
+        return passages
+    sums = accumulate(len(one.text) for one in passages)
+    return passages[: max(1, sum(1 for reached in sums if reached <= characters))]
 
 
 def _turn_features(tx: Tx, passages: Sequence[Passage]) -> list[TurnFeatures]:

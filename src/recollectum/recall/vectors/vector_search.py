@@ -24,8 +24,11 @@ from recollectum.storage.tables.trail import meta
 T = TypeVar("T")
 
 #: How long a recall waits for the vectors of recent writes.
-PATIENCE_SECONDS: Final = 1.0
+PATIENCE_SECONDS: Final = 0.1
 STEP: Final = 16
+#: What is embedded at once while a question waits. A process that ends waits for one such step: a local model takes
+#: some 50 ms for it.
+_SHORT_STEP: Final = backlog.StepSize(STEP, characters=1200)
 #: Rows that are rechunked in one transaction.
 _RECHUNK_ROWS: Final = 64
 #: How often a question is tried again because the model was changed in between.
@@ -163,7 +166,7 @@ class VectorSearch:
             self.begin(database, embedder)
         elif standing:
             embedder = self._embedders.of(standing.identity)
-        return embedder is not None and self._step(database, embedder, STEP).count > 0
+        return embedder is not None and self._step(database, embedder, _SHORT_STEP).count > 0
 
     def _go_on(self, database: Database, configured: Embedder | None) -> _IndexState:
         """Return the state of the index; in the background, rebuild what another version or another model made."""
@@ -241,11 +244,11 @@ class VectorSearch:
     def step(self, database: Database, embedder: Embedder, limit: int = STEP) -> backlog.BacklogStep:
         """Embed the next few chunks, one caller at a time."""
         with self._lock:
-            return self._step(database, embedder, limit)
+            return self._step(database, embedder, backlog.StepSize(limit))
 
-    def _step(self, database: Database, embedder: Embedder, limit: int) -> backlog.BacklogStep:
+    def _step(self, database: Database, embedder: Embedder, size: backlog.StepSize) -> backlog.BacklogStep:
         return backlog.embed_step(
-            database, embedder, limit=limit, cache_entries=self._settings.cache_entries, now=self._clock()
+            database, embedder, size=size, cache_entries=self._settings.cache_entries, now=self._clock()
         )
 
     def embedder(self) -> tuple[Embedder | None, str | None]:

@@ -8,6 +8,7 @@ projects  a project as people type it
 times     parses durations and dates
 help      commands in groups, and what a wrong name meant
 excerpts  the part of a long text around the words of a question
+embedding  embeds what a command has just written
 errors    failures as one sentence and an exit code
 sanitise  escapes control characters of stored text
 followed_files  reads followed files, and shows what was read and left out

@@ -1,9 +1,12 @@
 """The notes commands."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from recollectum.home.daemon import daemon_lock
+from recollectum.home.paths import Home
 from tests.doors.cli.calls import ok, refused
 
 pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
@@ -70,3 +73,16 @@ def test_what_is_no_folder_is_refused(folder: Path) -> None:
 def test_a_key_may_not_name_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECTUM_API_KEY", ok("keys", "create", "--json").json["secret"])
     assert "does not allow managing the home" in refused("notes", "add", str(folder))
+
+
+def test_notes_are_embedded_when_they_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", "local")
+    ok("notes", "add", str(folder))
+    assert "up to date" in ok("index", "status").out
+    (folder / "car.md").write_text("The car is red.\n")
+    with daemon_lock(Home(Path(os.environ["RECOLLECTUM_HOME"]))):
+        # A daemon does it, so the command does not wait.
+        ok("notes", "sync")
+    assert "about 1 behind" in ok("index", "status").out
+    ok("notes", "sync")
+    assert "up to date" in ok("index", "status").out

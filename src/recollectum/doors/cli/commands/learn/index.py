@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from recollectum.doors.cli.terminal.embedding import embed_with_progress
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, listing, note, plural, step_progress, working
+from recollectum.doors.cli.terminal.output import answer, listing, note, plural, working
 from recollectum.doors.cli.terminal.target import open_user_vault
 
 if TYPE_CHECKING:
     from recollectum.vault.index import GenerationStatus, IndexStatus
-    from recollectum.vault.vault import Vault
 
 app = new_group("Show, update, rebuild, roll back and verify the search index.")
 
@@ -29,7 +29,7 @@ def status(run: Run) -> None:
 def update(run: Run) -> None:
     """Embed everything that has no vector yet; after an interruption the next run continues."""
     with open_user_vault(run) as vault:
-        embedded = _embed(run, vault)
+        embedded = embed_with_progress(run, vault)
         found = vault.admin.index.status()
     answer(run, {"embedded": embedded, "index": found}, [f"{plural(embedded, 'piece')} embedded"])
 
@@ -41,7 +41,7 @@ def rebuild(run: Run) -> None:
         with working(run, "building the index"):
             pieces = vault.admin.index.rebuild()
         without = vault.admin.index.status().without_meaning
-        embedded = _embed(run, vault) if without is None else 0
+        embedded = embed_with_progress(run, vault) if without is None else 0
         found = vault.admin.index.status()
     document = {"pieces": pieces, "embedded": embedded, "index": found}
     answer(run, document, [f"{plural(pieces, 'piece')} made, {embedded} embedded"])
@@ -76,13 +76,6 @@ def format_model(identity: str) -> str:
     """Return the model and its provider from an embedder's identity."""
     provider, model, *_ = json.loads(identity)
     return f"{model} ({provider})"
-
-
-def _embed(run: Run, vault: "Vault") -> int:
-    found = vault.admin.index.status()
-    behind = max((one.behind for one in found.generations if one.state != "previous"), default=found.pieces)
-    with step_progress(run, "embedding", behind or None) as advance:
-        return vault.admin.index.update(advance)
 
 
 def _told(found: "IndexStatus") -> list[tuple[str, object]]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollectum.doors.cli.terminal.embedding import embed_new
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.followed_files import ReportLines, answer_report, kept_elsewhere, sync_with_progress
@@ -61,7 +62,9 @@ def remove(run: Run, folder: Folder) -> None:
 
 
 def _synced(run: Run, vault: "Vault") -> "SyncReport":
-    return sync_with_progress(run, "notes", vault.admin.notes.sync)
+    report = sync_with_progress(run, "notes", vault.admin.notes.sync)
+    embed_new(run, vault)
+    return report
 
 
 def _lines(report: "SyncReport") -> ReportLines:

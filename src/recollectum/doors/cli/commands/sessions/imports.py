@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollectum.doors.cli.commands.sessions.own_bundles import is_own_bundle, load_own_bundle
+from recollectum.doors.cli.terminal.embedding import embed_new
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, byte_progress, note, plural, step_progress, tell
@@ -76,7 +77,8 @@ def import_(
         total = sum(one.messages + one.memories for one in found.contents)
         with step_progress(run, "importing", total) as advance:
             done = vault.admin.imports.run(found, people=person, mine=mine, foreign=foreign, progress=advance)
-    _tell(run, found, done)
+        _tell(run, found, done)
+        embed_new(run, vault)
 
 
 def _check(paths: list[str] | None, *, discover: bool, mine: bool, foreign: bool) -> None:

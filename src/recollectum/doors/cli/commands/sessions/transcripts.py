@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollectum.doors.cli.terminal.embedding import embed_new
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.followed_files import ReportLines, answer_report, kept_elsewhere, sync_with_progress
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
@@ -62,7 +63,9 @@ def unfollow(run: Run, place: Place) -> None:
 
 
 def _synced(run: Run, vault: "Vault") -> "TranscriptReport":
-    return sync_with_progress(run, "transcripts", vault.admin.transcripts.sync)
+    report = sync_with_progress(run, "transcripts", vault.admin.transcripts.sync)
+    embed_new(run, vault)
+    return report
 
 
 def _lines(report: "TranscriptReport") -> ReportLines:

@@ -157,7 +157,7 @@ def test_a_renamed_file_keeps_its_pieces(vault: Vault, folder: Path, tmp_path: P
 def test_rules_are_kept_at_every_depth(vault: Vault, folder: Path) -> None:
     write(folder / ".gitignore", "drafts/\n*.tmp.md\n")
     write(folder / "sub" / ".recollectumignore", "secret.md\n!kept.tmp.md\n")
-    for name in ("a.md", "drafts/b.md", "c.tmp.md", "sub/secret.md", "sub/kept.tmp.md", ".obsidian/d.md", "e.txt"):
+    for name in ("a.md", "drafts/b.md", "c.tmp.md", "sub/secret.md", "sub/kept.tmp.md", ".obsidian/d.md", "e.pdf"):
         write(folder / name, name)
     vault.admin.notes.sync()
     assert [note.path for note in vault.admin.notes.list()] == ["a.md", "sub/kept.tmp.md"]

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field
 from datetime import datetime
@@ -23,6 +24,8 @@ from recollectum.vault.files.text_files import (
 
 RULE_FILES = (".gitignore", ".recollectumignore")
 _MAX_RULES = 1 << 20
+#: How many kinds of files that are not read are named.
+_MOST_KINDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class _Walk:
     files: list[FoundFile] = field(default_factory=list[FoundFile])
     skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     closed: list[str] = field(default_factory=list[str])
+    #: How many files there are of each kind that is not read, by the end of their names.
+    others: Counter[str] = field(default_factory=Counter[str])
 
     def run(self) -> Crawl | None:
         """Walk every folder once; None when the deadline has passed."""
@@ -78,7 +83,8 @@ class _Walk:
                 self._close(folder, error)
                 continue
             waiting += [(path, depth + 1, rules) for path in self._take(folder, listed, rules, depth)]
-        return Crawl(tuple(self.files), tuple(sorted(self.skipped)), tuple(self.closed))
+        skipped = [*self.skipped, *_unread_kinds(self.others)]
+        return Crawl(tuple(self.files), tuple(sorted(skipped)), tuple(self.closed))
 
     def _take(self, folder: str, listed: list[os.DirEntry[str]], rules: IgnoreRules, depth: int) -> Iterator[str]:
         """Add the files of a folder; return its subfolders to walk."""
@@ -97,6 +103,8 @@ class _Walk:
                     yield path
                 elif is_note:
                     self._file(path, entry)
+                else:
+                    self.others[Path(entry.name).suffix.casefold()] += 1
             except OSError as error:
                 self._close(path, error)
 
@@ -125,6 +133,17 @@ class _Walk:
     def _close(self, path: str, error: OSError | UnreadableFile) -> None:
         self.closed.append(path)
         self.skipped.append((clean(path) or ".", unreadable_reason(error)))
+
+
+def _unread_kinds(others: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Yield one sentence about all files of other kinds, the most frequent kinds first."""
+    if not others:
+        return
+    named = [clean(suffix) or "no suffix" for suffix, _ in others.most_common(_MOST_KINDS)]
+    more = ", …" if len(others) > _MOST_KINDS else ""
+    files = "1 file of a kind that is" if others.total() == 1 else f"{others.total():,} files of kinds that are"
+    read = f"{', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]}"
+    yield ".", f"holds {files} not read ({', '.join(named)}{more}); notes are {read} files"
 
 
 def unreadable_reason(error: OSError | UnreadableFile) -> str:

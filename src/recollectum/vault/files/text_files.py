@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 #: File name endings of notes.
-SUFFIXES = (".md", ".markdown")
+SUFFIXES = (".md", ".markdown", ".txt", ".org", ".rst")
 _HASH_BYTES = 32
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Where the system has no such flag, links were recognised before.

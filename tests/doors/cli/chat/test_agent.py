@@ -11,6 +11,7 @@ from recollectum.domain.message import Json, ToolCall, ToolStatus
 from recollectum.domain.models.language_model import Finish, ModelIdentity, Piece, Prompt, Reply, Usage
 from recollectum.domain.trust import Trust
 from recollectum.doors.cli.chat.agent import INTERRUPTED, ROUNDS
+from recollectum.doors.cli.chat.rule_answers import NOTHING
 from recollectum.testing import ScriptedModel
 from tests.doors.cli.chat.agents import Shown, agent_with, own_vault, recorded, words
 
@@ -194,7 +195,7 @@ def test_without_a_model_the_answer_is_what_memory_holds() -> None:
         agent = agent_with(vault, None, shown)
         answered = agent.turn("Grace?")
         again = agent.turn("Grace?")
-        assert agent.turn("zebras?").reply == "Nothing is known about that yet."
+        assert agent.turn("zebras?").reply == NOTHING
     assert answered.by == "rules"
     assert answered.reply.startswith("- Grace lives in Lyon (")
     # Neither the question nor the answer is found in place of what is known.

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from recollectum.domain.models.language_model import ModelIdentity
+from recollectum.doors.cli.chat.rule_answers import NOTED, NOTHING
+from recollectum.testing import ScriptedModel
 from recollectum.vault.intake.new_message import MAX_TEXT
 from tests.doors.cli.calls import PROGRAM, call, ok, refused
 
@@ -157,13 +160,13 @@ def test_settings_that_change_are_taken_over_and_the_session_goes_on() -> None:
 
         assert chat.stdout.readline().startswith("no language model is set up")
         ask("one")
-        assert chat.stdout.readline() == "Nothing is known about that yet.\n"
+        assert chat.stdout.readline() == f"{NOTHING}\n"
         file.write_text('[language_model]\nprovider = "nobody"\n')
         ask("two")
         assert "cannot be used, so the old ones stay in force: " in chat.stdout.readline()
-        assert chat.stdout.readline() == "Nothing is known about that yet.\n"
+        assert chat.stdout.readline() == f"{NOTHING}\n"
         ask("three")
-        assert chat.stdout.readline() == "Nothing is known about that yet.\n"
+        assert chat.stdout.readline() == f"{NOTHING}\n"
         file.write_text('[language_model]\nprovider = "scripted"\n[context]\ntokens = 300\n')
         ask("four")
         assert "are in force; the conversation continues" in chat.stdout.readline()
@@ -231,3 +234,41 @@ def test_bytes_that_are_no_text_are_a_sentence_and_the_next_line_is_read() -> No
     answer = ok(*PIPED, stdin=b"\xff\xfe\nhello\n")
     assert answer.out == "You said: hello\n"
     assert answer.err == "a line of stdin is not UTF-8; write it in that encoding\n"
+
+
+@pytest.mark.parametrize("provider", ["none", "local"])
+def test_without_a_model_it_answers_from_what_was_said_and_admits_what_it_does_not_know(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", provider)
+    ok("remember", "My sister Ada works at a bank")
+    said = [
+        "I live in Oslo.",
+        "Where do I live?",
+        "Tell me a joke",
+        "What is the capital of Mongolia?",
+        "Who is my sister?",
+    ]
+    answer = ok("chat", stdin="\n".join([*said, "/reset", "Where do I live?", ""]).encode())
+    lives = "- I live in Oslo. (you said so in this conversation)"
+    first, where, joke, capital, sister, new, later = answer.out.splitlines()
+    assert (first, where, joke, capital) == (NOTED, lives, NOTHING, NOTHING)
+    assert sister.startswith("- My sister Ada works at a bank (")
+    assert new.startswith("a new conversation begins")
+    assert later.startswith("- I live in Oslo. (you said so on ")
+
+
+def test_a_model_that_is_too_small_to_talk_with_is_not_used_to_talk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Small(ScriptedModel):
+        @property
+        def identity(self) -> ModelIdentity:
+            return ModelIdentity(provider="local", model="SmolLM2", small=True)
+
+    small = Small(["I'm glad to hear that."])
+    monkeypatch.setattr("recollectum.engine.Recollectum.language_model", small)
+    answer = ok("chat", "--once", "Where do I live?")
+    assert answer.out == f"{NOTHING}\n"
+    assert "local/SmolLM2 is too small to talk with" in answer.err
+    assert small.prompts == []

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from recollectum.models.language.llama import find_model
 from tests.doors.cli.calls import ok
 from tests.doors.cli.terminals import Terminal
 
@@ -98,6 +99,8 @@ def test_a_passphrase_is_asked_for_once_also_when_settings_change(monkeypatch: p
 @pytest.mark.feature("A18")
 def test_a_real_model_answers_and_ctrl_c_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECTUM_LANGUAGE_MODEL__PROVIDER", "local")
+    # Named by a person, it is used to talk too.
+    monkeypatch.setenv("RECOLLECTUM_LANGUAGE_MODEL__MODEL", str(find_model("")))
     monkeypatch.setenv("RECOLLECTUM_LANGUAGE_MODEL__WINDOW_TOKENS", "4096")
     monkeypatch.setenv("RECOLLECTUM_LANGUAGE_MODEL__MAX_OUTPUT_TOKENS", "20")
     ok("remember", "Grace lives in Lyon")

@@ -3,6 +3,7 @@
 chat            the command, and its loop of lines
 conversation    one chat: the open home, the agent, and changed settings
 agent           one turn: prompt, reply, tools, recording
+rule_answers    the reply where there is no model
 tools           the model's tools: remember and recall
 slash_commands  /remember, /forget, /context and the others
 terminal_io     reads lines, and streams replies

@@ -17,7 +17,8 @@ from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.proposal import RULES
 from recollectum.domain.records import dataclass
 from recollectum.domain.session import SessionKey
-from recollectum.doors.cli.chat.tools import TOOLS, Toolbox, search_lines, with_call_ids
+from recollectum.doors.cli.chat.rule_answers import answer_by_rules
+from recollectum.doors.cli.chat.tools import TOOLS, Toolbox, with_call_ids
 from recollectum.vault.intake.new_message import NewMessage, check_message
 
 if TYPE_CHECKING:
@@ -107,8 +108,6 @@ class InterruptGuard:
 ROUNDS = 4
 #: The extra field of a message whose reply was interrupted.
 INTERRUPTED = "interrupted"
-_HITS = 5
-_NOTHING = "Nothing is known about that yet."
 
 
 class ReplySink(Protocol):
@@ -222,8 +221,7 @@ class ChatAgent:
         return self.vault.context(query, session_id=session_id, tokens=self.tokens, model=self.counted_as)
 
     def _by_rules(self, now: _CurrentTurn) -> ChatTurn:
-        lines = search_lines(self.vault, now.heard.text, _HITS, besides=now.chat.id)
-        text = "\n".join(lines) or _NOTHING
+        text = answer_by_rules(self.vault, now.heard)
         made = now.chat.add("assistant", text, model=RULES)
         self._show.piece(text)
         self._show.end()

@@ -45,6 +45,8 @@ class ChatHome:
     vault: "Vault"
     model: "LanguageModel | None"
     closes: ExitStack
+    #: The model of the settings if it is too small to answer a person.
+    too_small: str | None = None
 
     @property
     def settings(self) -> "Settings":
@@ -68,6 +70,11 @@ def open_chat_home(run: Run, agent: str) -> ChatHome:
         vault = recollectum.vault(check_user(recollectum, run, create=True), agent=agent)
         # The model that also reads conversations and writes summaries: a local model is loaded only once.
         model = recollectum.language_model
+        if model and model.identity.small and not recollectum.settings.language_model.model:
+            # Nobody named it: it chooses among sentences well, and talks badly. Consolidation still uses it.
+            return ChatHome(
+                recollectum=recollectum, vault=vault, model=None, closes=stack.pop_all(), too_small=str(model.identity)
+            )
         return ChatHome(recollectum=recollectum, vault=vault, model=model, closes=stack.pop_all())
 
 
@@ -115,7 +122,14 @@ def _digest(file: Path) -> str:
         return ""
 
 
-_NO_MODEL = "no language model is set up, so answers come from memory alone (by: rules); see: recollectum settings"
+_NO_MODEL = (
+    "no language model is set up, so answers come from memory and from what you say here (by: rules); "
+    "to talk with one, such as Ollama's: recollectum settings set language_model.provider ollama"
+)
+_TOO_SMALL = (
+    "{model} is too small to talk with, so answers come from memory and from what you say here (by: rules); "
+    "name a larger GGUF file: recollectum settings set language_model.model FILE"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +159,7 @@ class Conversation:
             raise
         self.upkeep = self._upkeep()
         if self._place.model is None:
-            note(_NO_MODEL)
+            note(_TOO_SMALL.format(model=self._place.too_small) if self._place.too_small else _NO_MODEL)
 
     @property
     def vault(self) -> "Vault":

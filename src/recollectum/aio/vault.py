@@ -199,9 +199,10 @@ class AsyncVault:
     ) -> LearnResult:
         """Record messages of a conversation, and turn what is new in it into memories and proposals.
 
-        A message is a mapping with `role` and `content`, as chat APIs write it; a message with a known `id` is not
-        recorded again. Without a session, the open one of the channel and the agent is used. Without a language model,
-        rules read the conversation; they only propose memories.
+        A message is a mapping as OpenAI, Anthropic or Gemini write it: a role, and a content or parts. A message with a
+        known `id` is not recorded again, and neither is the beginning of the list if the session ends with it, so that
+        a program may hand in its whole list after every turn. Without a session, the open one of the channel and the
+        agent is used. Without a language model, rules read the conversation; they only propose memories.
         """
         return await asyncio.to_thread(
             lambda: self._service().learn(messages, session_id=session_id, channel=channel, agent=agent)

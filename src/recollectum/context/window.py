@@ -1,15 +1,13 @@
 """Selects the newest whole turns of a conversation that fit, and the older messages that a summary should cover."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Iterator, Sequence
 
-from recollectum.domain.message import Json, Message, Part, Role
+from recollectum.domain.message import Message, Role, calls_answered
 from recollectum.domain.records import dataclass
 
 #: How far back the call of a result is searched; agents answer a call within a few messages.
 FARTHEST = 200
-_NAMES_OF_A_CALL = ("tool_call_id", "tool_use_id", "call_id")
 
 
 def turn_units(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
@@ -24,14 +22,6 @@ def turn_units(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
 def is_orphan(messages: Sequence[Message], start: int) -> bool:
     """Return whether the unit that begins here is a tool result whose call is not among the messages."""
     return messages[start].role is Role.TOOL
-
-
-def calls_answered(message: Message) -> frozenset[str]:
-    """Return the ids of the tool calls that a message answers, as far as its agent recorded them."""
-    if message.role is not Role.TOOL:
-        return frozenset()
-    parts = () if isinstance(message.content, str) else message.content
-    return frozenset(id for part in (message.extra, *parts) for id in _call_ids(part))
 
 
 def _unit_start(messages: Sequence[Message], last: int) -> int:
@@ -69,15 +59,6 @@ def _before_results(messages: Sequence[Message], place: int) -> int:
     while place > 0 and messages[place].role is Role.TOOL:
         place -= 1
     return place
-
-
-def _call_ids(part: Part) -> Iterator[str]:
-    for name in _NAMES_OF_A_CALL:
-        if isinstance(id := part.get(name), str):
-            yield id
-    response = part.get("functionResponse")
-    if isinstance(response, Mapping) and isinstance(id := cast("Mapping[str, Json]", response).get("id"), str):
-        yield id
 
 
 #: This many of the newest messages stay verbatim even if their turn is too long to stay whole.

@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from recollectum.domain.message import Json, Message
 from recollectum.domain.records import dataclass
 from recollectum.domain.session import Summary
 from recollectum.domain.trust import Trust
+
+if TYPE_CHECKING:
+    from recollectum.domain.models.language_model import Turn
 
 #: The largest number of bullets in a profile.
 MAX_BULLETS = 20
@@ -181,6 +185,22 @@ class Ledger:
         }
 
 
+class AnthropicRequest(TypedDict):
+    """What Anthropic's `messages.create` gets of a context."""
+
+    #: Missing when there are no instructions: an empty text is refused there.
+    system: NotRequired[str]
+    messages: list[Any]
+
+
+class GeminiRequest(TypedDict):
+    """What `generate_content` of Google's library gets of a context."""
+
+    contents: list[Any]
+    #: The instructions; a program adds its other settings.
+    config: Any
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What a model gets, never over its budget, with its ledger."""
@@ -220,3 +240,43 @@ class Context:
             ],
             "ledger": self.ledger.to_dict(),
         }
+
+    def to_openai(self, system: str = "", prompt: str = "") -> list[Any]:
+        """Return it as messages of OpenAI's chat completions; most other servers take them too.
+
+        `system` is the program's own instructions, which come before the context, and `prompt` is what the person
+        says now; both are outside the budget. The messages are those of the person, the assistant and its tools, each
+        call with its result; pictures and files are left out.
+        """
+        # Imported here, as in the other two: few programs write contexts for a client library.
+        from recollectum.domain.models.chat_formats import openai_messages  # noqa: PLC0415
+
+        told = self._instructions(system)
+        first = [{"role": "system", "content": told}] if told else []
+        return [*first, *openai_messages(self._turns(prompt))]
+
+    def to_anthropic(self, system: str = "", prompt: str = "") -> AnthropicRequest:
+        """Return `system` and `messages` for Anthropic's `messages.create`, made like those for OpenAI."""
+        from recollectum.domain.models.chat_formats import anthropic_messages  # noqa: PLC0415
+
+        said = anthropic_messages(self._turns(prompt))
+        told = self._instructions(system)
+        return {"system": told, "messages": said} if told else {"messages": said}
+
+    def to_gemini(self, system: str = "", prompt: str = "") -> GeminiRequest:
+        """Return `contents` and `config` for `generate_content` of Google's library, made like those for OpenAI."""
+        from recollectum.domain.models.chat_formats import gemini_contents  # noqa: PLC0415
+
+        told = self._instructions(system)
+        config = {"system_instruction": told} if told else {}
+        return {"contents": gemini_contents(self._turns(prompt)), "config": config}
+
+    def _instructions(self, system: str) -> str:
+        return "\n\n".join(block for block in (system.strip(), self.text) if block)
+
+    def _turns(self, prompt: str) -> "list[Turn]":
+        from recollectum.domain.message import Role  # noqa: PLC0415
+        from recollectum.domain.models.chat_formats import to_turns  # noqa: PLC0415
+        from recollectum.domain.models.language_model import Turn  # noqa: PLC0415
+
+        return [*to_turns(self.messages), *([Turn(role=Role.USER, text=prompt)] if prompt.strip() else [])]

@@ -1,10 +1,10 @@
 """Message: one event in a session, with everything its agent recorded about it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
 from recollectum.domain.records import dataclass
@@ -121,3 +121,23 @@ _TRUST_OF_ROLE = {Role.USER: Trust.OWNER, Role.ASSISTANT: Trust.ASSISTANT, Role.
 def trust_of_role(role: Role) -> Trust:
     """Return the trust of a message when only its role is known."""
     return _TRUST_OF_ROLE.get(role, Trust.UNKNOWN)
+
+
+_NAMES_OF_A_CALL = ("tool_call_id", "tool_use_id", "call_id")
+
+
+def calls_answered(message: Message) -> frozenset[str]:
+    """Return the ids of the tool calls that a message answers, as far as its agent recorded them."""
+    if message.role is not Role.TOOL:
+        return frozenset()
+    parts = () if isinstance(message.content, str) else message.content
+    return frozenset(id for part in (message.extra, *parts) for id in _call_ids(part))
+
+
+def _call_ids(part: Part) -> Iterator[str]:
+    for name in _NAMES_OF_A_CALL:
+        if isinstance(id := part.get(name), str):
+            yield id
+    response = part.get("functionResponse")
+    if isinstance(response, Mapping) and isinstance(id := cast("Mapping[str, Json]", response).get("id"), str):
+        yield id

@@ -1,18 +1,24 @@
 """Anthropic's dialect for messages: requests and replies."""
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import cast
 
 from recollectum.domain.errors import ModelGarbled, ModelUnavailable
-from recollectum.domain.message import Json, Role, ToolCall
-from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Turn, Usage
+from recollectum.domain.message import Json, ToolCall
+from recollectum.domain.models.chat_formats import anthropic_messages
+from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Usage
 from recollectum.domain.records import dataclass
 from recollectum.models.language.costs import estimated_usage
 from recollectum.models.language.json_schema import drop_keywords
-from recollectum.models.language.openai import PartialReply, RequestStyle, ResponseFormat, instructions_with_schema
+from recollectum.models.language.openai import (
+    PartialReply,
+    RequestStyle,
+    ResponseFormat,
+    cleaned_turns,
+    instructions_with_schema,
+)
 from recollectum.text.cleaning import clean
 
 #: The tool through which an older model gives an answer that must fit a schema.
@@ -140,10 +146,7 @@ KEY_VARIABLE = "ANTHROPIC_API_KEY"
 _VERSION = "2023-06-01"
 #: Keywords that its schemas do not support; a reply is checked against the full schema anyway.
 _UNKNOWN = frozenset({"minimum", "maximum", "minLength", "maxLength", "maxItems", "minItems", "pattern"})
-_NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
 _CACHED = {"type": "ephemeral"}
-#: The placeholder for an empty text, which it rejects.
-_NOTHING = "-"
 
 
 def key_headers(key: str) -> Mapping[str, str]:
@@ -168,7 +171,7 @@ class AnthropicDialect:
         asked: dict[str, object] = {
             "model": model,
             "max_tokens": prompt.max_output_tokens or max_output_tokens,
-            "messages": list(_merged(prompt)),
+            "messages": anthropic_messages(cleaned_turns(prompt)),
         }
         system = instructions_with_schema(prompt) if manner.shape is ResponseFormat.WORDS else clean(prompt.system)
         if system:
@@ -199,38 +202,6 @@ def _form(prompt: Prompt, shape: ResponseFormat) -> dict[str, object]:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
     tools = [*map(_tool, prompt.tools), {"name": ANSWER, "description": "Give the answer.", "input_schema": schema}]
     return {"tools": tools, "tool_choice": {"type": "tool", "name": ANSWER}}
-
-
-def _merged(prompt: Prompt) -> Iterator[object]:
-    """Yield the turns, with those of one side in a row merged: all tool results must be in one message."""
-    role, blocks = "user", list[object]()
-    if prompt.turns and prompt.turns[0].role is Role.ASSISTANT:
-        # The first turn must be the user's.
-        blocks.append({"type": "text", "text": _NOTHING})
-    for turn in prompt.turns:
-        speaker = "assistant" if turn.role is Role.ASSISTANT else "user"
-        if speaker != role and blocks:
-            yield {"role": role, "content": blocks}
-            blocks = []
-        role = speaker
-        blocks += _blocks(turn)
-    yield {"role": role, "content": blocks or [{"type": "text", "text": _NOTHING}]}
-
-
-def _blocks(turn: Turn) -> Iterator[object]:
-    text = clean(turn.text)
-    if turn.role is Role.TOOL:
-        yield {"type": "tool_result", "tool_use_id": _id(turn.answers), "content": text or _NOTHING}
-        return
-    if text.strip():
-        yield {"type": "text", "text": text}
-    for call in turn.tool_calls:
-        yield {"type": "tool_use", "id": _id(call.id), "name": call.name, "input": call.args}
-
-
-def _id(given: str) -> str:
-    # A conversation may have begun with another provider, whose ids are rejected here.
-    return _NOT_IN_AN_ID.sub("_", given)
 
 
 def _tool(tool: Tool) -> object:

@@ -1,20 +1,25 @@
 """Gemini's dialect for content: requests and replies."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import cast
 from urllib.parse import quote
 
 from recollectum.domain.errors import ModelGarbled, ModelUnavailable
-from recollectum.domain.message import Json, Role, ToolCall
-from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Turn, Usage
+from recollectum.domain.message import Json, ToolCall
+from recollectum.domain.models.chat_formats import SIGNATURE, gemini_contents
+from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Usage
 from recollectum.domain.records import dataclass
 from recollectum.models.language.costs import estimated_usage
-from recollectum.models.language.openai import PartialReply, RequestStyle, ResponseFormat, instructions_with_schema
+from recollectum.models.language.openai import (
+    PartialReply,
+    RequestStyle,
+    ResponseFormat,
+    cleaned_turns,
+    instructions_with_schema,
+)
 from recollectum.text.cleaning import clean
 
-#: The key under which a call keeps the data that must be sent back with it.
-SIGNATURE = "thought_signature"
 _FILTERED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY"})
 _BLOCKED = "SAFETY"
 _Members = Mapping[str, object]
@@ -102,11 +107,6 @@ def _tool_call(number: int, part: _Members, by: ModelIdentity) -> ToolCall:
     )
 
 
-_NOTHING = "-"
-#: The placeholder for a signature, which a call of another model never had.
-_UNSIGNED = "skip_thought_signature_validator"
-
-
 @dataclass(frozen=True, slots=True)
 class GeminiDialect:
     """Gemini's own protocol."""
@@ -128,7 +128,7 @@ class GeminiDialect:
             bounds["responseMimeType"] = "application/json"
         if prompt.schema is not None and manner.shape is ResponseFormat.SCHEMA:
             bounds["responseJsonSchema"] = prompt.schema
-        asked: dict[str, object] = {"contents": list(_merged(prompt)), "generationConfig": bounds}
+        asked: dict[str, object] = {"contents": gemini_contents(cleaned_turns(prompt)), "generationConfig": bounds}
         system = clean(prompt.system) if manner.shape is ResponseFormat.SCHEMA else instructions_with_schema(prompt)
         if system:
             asked["systemInstruction"] = {"parts": [{"text": system}]}
@@ -143,39 +143,6 @@ class GeminiDialect:
     def whole(self, answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
         """Return the reply."""
         return parse_content(answer, prompt, by)
-
-
-def _merged(prompt: Prompt) -> Iterator[object]:
-    """Yield the turns, with those of one side in a row merged: all tool results must come together."""
-    named = {call.id: call.name for turn in prompt.turns for call in turn.tool_calls}
-    role, parts = "user", list[object]()
-    for turn in prompt.turns:
-        speaker = "model" if turn.role is Role.ASSISTANT else "user"
-        if speaker != role and parts:
-            yield {"role": role, "parts": parts}
-            parts = []
-        role = speaker
-        parts += _parts(turn, named)
-    yield {"role": role, "parts": parts or [{"text": _NOTHING}]}
-
-
-def _parts(turn: Turn, named: Mapping[str, str]) -> Iterator[object]:
-    text = clean(turn.text)
-    if turn.role is Role.TOOL:
-        name = named.get(turn.answers, turn.answers)
-        yield {"functionResponse": {"id": turn.answers, "name": name, "response": {"result": text}}}
-        return
-    if text:
-        yield {"text": text}
-    # The first call of a turn has the signature of all.
-    for number, call in enumerate(turn.tool_calls):
-        yield _call(call, signed=not number)
-
-
-def _call(call: ToolCall, *, signed: bool) -> object:
-    part: dict[str, object] = {"functionCall": {"id": call.id, "name": call.name, "args": call.args}}
-    signature = call.extra.get(SIGNATURE, _UNSIGNED if signed else None)
-    return {**part, "thoughtSignature": signature} if signature else part
 
 
 def _tool(tool: Tool) -> object:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Protocol, cast
 
 from recollectum.domain.errors import ModelGarbled, ModelRefused, ModelUnavailable
-from recollectum.domain.message import Json, Role, ToolCall
+from recollectum.domain.message import Json, ToolCall
+from recollectum.domain.models.chat_formats import openai_messages
 from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Turn, Usage
 from recollectum.domain.records import dataclass
 from recollectum.models.language.costs import estimated_usage
@@ -74,24 +75,15 @@ def instructions_with_schema(prompt: Prompt) -> str:
     return f"{system}\n\n{wanted}" if system else wanted
 
 
+def cleaned_turns(prompt: Prompt) -> list[Turn]:
+    """Return the turns without characters that servers reject."""
+    return [replace(turn, text=clean(turn.text)) for turn in prompt.turns]
+
+
 def _messages(prompt: Prompt, shape: ResponseFormat) -> list[object]:
     system = clean(prompt.system) if shape is ResponseFormat.SCHEMA else instructions_with_schema(prompt)
     first: list[object] = [{"role": "system", "content": system}] if system else []
-    return first + [_message(turn) for turn in prompt.turns]
-
-
-def _message(turn: Turn) -> object:
-    message: dict[str, object] = {"role": turn.role.value, "content": clean(turn.text)}
-    if turn.tool_calls:
-        message["tool_calls"] = [_call(call) for call in turn.tool_calls]
-    if turn.role is Role.TOOL:
-        message["tool_call_id"] = turn.answers
-    return message
-
-
-def _call(call: ToolCall) -> object:
-    arguments = json.dumps(call.args, ensure_ascii=False)
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    return first + openai_messages(cleaned_turns(prompt))
 
 
 def _tool(tool: Tool) -> object:

@@ -5,14 +5,14 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from recollectum.context.compiler import compile_context
-from recollectum.context.window import FARTHEST, calls_answered
+from recollectum.context.window import FARTHEST
 from recollectum.domain.context import MAX_TOKENS, Budget, Context, LeftOut, PartKind, Parts, RecalledText
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.files.project import ProjectScope
 from recollectum.domain.hit import Hit, SourceKind
 from recollectum.domain.learning import DEFAULT_AGENT
 from recollectum.domain.memory import Kind
-from recollectum.domain.message import Message, Role
+from recollectum.domain.message import Message, Role, calls_answered
 from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session
 from recollectum.policy.clock import ClockReading

@@ -4,6 +4,7 @@ intake        admits each noun before its transaction, and keeps its secrets whe
 admitted      the types that writers accept; only this room makes them
 draft         what callers hand in for a memory, and the checks of its values
 new_message   what callers hand in for a message, and the checks of its values
+chat_messages  messages as the chat interfaces of OpenAI, Anthropic and Gemini write them
 trust         decides how far the text of a caller is trusted
 tally         counts what was replaced, for the notice that a write returns
 echoes        cuts echoes of what memory served out of incoming text

@@ -7,7 +7,12 @@ import pytest
 
 from tests.agents.sdk import claude_on_path
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+#: Programs with a client library instead of a framework are tested with a server, in `tests/journeys`.
+EXAMPLES = sorted(
+    path
+    for path in (Path(__file__).parents[2] / "examples").glob("*.py")
+    if not path.stem.endswith(("_agent", "_agent_async"))
+)
 MOST_LINES = 40
 
 pytestmark = [pytest.mark.process, pytest.mark.loopback]

@@ -198,7 +198,7 @@ def _of_the_home() -> Commands:
 
 #: What is about the home, its files and its programs, for the process owner, and about nobody's memory.
 ABOUT_THE_HOME = frozenset(
-    {"init", "status", "upgrade", "backup", "restore", "doctor", "repair", "move", "export"}
+    {"init", "status", "models", "upgrade", "backup", "restore", "doctor", "repair", "move", "export"}
     | {
         "serve",
         "console",

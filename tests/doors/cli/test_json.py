@@ -215,6 +215,7 @@ def upkeep_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     yield "export", ["export", str(tmp_path / "bundle.zip"), "--json"]
     yield "repair", ["repair", "--yes", "--json"]
     yield "doctor", ["doctor", "--json"]
+    yield "models", ["models", "--json"]
 
 
 def undo_lines() -> Iterator[tuple[str, list[str]]]:

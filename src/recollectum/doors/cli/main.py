@@ -44,6 +44,7 @@ from recollectum.doors.cli.commands.people import (
     grants,
     init,
     keys,
+    models,
     policy,
     settings,
     status,
@@ -118,6 +119,7 @@ def _build() -> typer.Typer:
         bench,
     ):
         app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
+    models.add_to(app)
     serve.add_to(app)
     console.add_to(app)
     app.add_typer(mcp.app, name="mcp")

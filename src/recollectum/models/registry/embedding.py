@@ -35,7 +35,8 @@ class _Provider:
     max_batch: int = 2048
 
 
-_PROVIDERS = {
+#: By the name in `embedding.provider`.
+EMBEDDING_PROVIDERS = {
     "openai": _Provider(
         base_url=openai.BASE_URL,
         model=openai.MODEL,
@@ -85,10 +86,10 @@ def _bare(settings: EmbeddingSettings, environ: Mapping[str, str], connect: Conn
             return _local(settings) if settings.model or local_is_installed() else None
         case "local":
             return _local(settings)
-        case name if name in _PROVIDERS:
+        case name if name in EMBEDDING_PROVIDERS:
             return _remote(name, settings, environ, connect)
         case name:
-            near = nearest(name, ("auto", "local", "none", *_PROVIDERS))
+            near = nearest(name, ("auto", "local", "none", *EMBEDDING_PROVIDERS))
             raise SettingsError(f"embedding.provider is {name!r}, which is not a provider; the nearest is {near!r}")
 
 
@@ -97,7 +98,7 @@ def _local(settings: EmbeddingSettings) -> Embedder:
 
 
 def _remote(name: str, settings: EmbeddingSettings, environ: Mapping[str, str], connect: Connect) -> Embedder:
-    usual = _PROVIDERS[name]
+    usual = EMBEDDING_PROVIDERS[name]
     place = endpoint(settings.base_url or usual.base_url, plain_http=settings.plain_http == "anywhere")
     variable = settings.key_variable or ("" if settings.base_url else usual.key_variable)
     model = settings.model or usual.model

@@ -55,7 +55,8 @@ class _Provider:
     own: bool = False
 
 
-_PROVIDERS = {
+#: By the name in `language_model.provider`.
+LANGUAGE_PROVIDERS = {
     "openai": _Provider(
         base_url=openai.BASE_URL,
         key_variable=openai.KEY_VARIABLE,
@@ -103,10 +104,10 @@ def open_language_model(
             found: LanguageModel = RuleModel()
         case "local":
             found = ConcurrencyLimitedModel(_local(settings), 1)
-        case name if name in _PROVIDERS:
+        case name if name in LANGUAGE_PROVIDERS:
             found = ConcurrencyLimitedModel(_remote(name, settings, environ, secret, connect), settings.concurrency)
         case name:
-            near = nearest(name, ("none", "local", "scripted", *_PROVIDERS))
+            near = nearest(name, ("none", "local", "scripted", *LANGUAGE_PROVIDERS))
             raise SettingsError(f"{SECTION}.provider is {name!r}, which is not a provider; the nearest is {near!r}")
     # Each attempt is reserved, and a repair is a call like any other.
     patience = RetryPolicy(attempts=settings.retries + 1, total_seconds=6 * settings.timeout_seconds)
@@ -115,7 +116,7 @@ def open_language_model(
 
 def prices(settings: LanguageModelSettings) -> Prices:
     """Return the token prices of these settings; a local model costs nothing unless they say so."""
-    known = _PROVIDERS.get(settings.provider)
+    known = LANGUAGE_PROVIDERS.get(settings.provider)
     free = settings.provider in ("local", "scripted") or bool(known and known.own and not settings.base_url)
     usual = 0.0 if free else None
     return Prices(
@@ -144,7 +145,7 @@ def _within_budget(
             raise SettingsError(f"{SECTION} has a budget, which needs a home to be counted in; name one")
         return model
     # A model that costs nothing need not be counted unless a limit is set.
-    if not budget.limits and settings.provider not in _PROVIDERS:
+    if not budget.limits and settings.provider not in LANGUAGE_PROVIDERS:
         return model
     return BudgetedModel(model, SpendingAccount(home, clock), budget)
 
@@ -167,7 +168,7 @@ def _remote(
     secret: Secret | None,
     connect: Connect,
 ) -> LanguageModel:
-    usual = _PROVIDERS[name]
+    usual = LANGUAGE_PROVIDERS[name]
     model = settings.model or usual.model
     if not model:
         raise SettingsError(f"{SECTION}.model is empty; name the model that {name} uses")

@@ -12,4 +12,5 @@ rekey        new keys for vaults, and a new master key
 policy       checks and explains rules
 extensions   what others wrote for agents
 settings     shows and changes settings
+models       which models there are, and what each needs
 """

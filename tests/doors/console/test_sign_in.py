@@ -196,3 +196,56 @@ def _check_theme(client: httpx2.Client, theme: str) -> None:
     assert (f'data-theme="{theme}"' in html) == (theme != "auto")
     away = client.post("/console/theme", data={**fields, "back": "//evil.example/x"})
     assert away.headers["location"] == "/"
+
+
+def _enter(client: httpx2.Client, secret: str, **headers: str) -> httpx2.Response:
+    return client.post("/login", data={"key": secret}, headers=headers)
+
+
+def test_a_key_opens_a_session_with_its_own_rights_until_it_is_revoked(place: Place) -> None:
+    key, secret = place.home.keys.add("user:ada")
+    with place.client() as client:
+        assert 'name="key"' in client.get("/").text
+        entered = _enter(client, f" {secret} ")
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        cookie = entered.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        assert secret not in cookie
+        page = client.get("/console/memories")
+        assert page.status_code == 200
+        assert secret not in page.text
+        made = client.post("/console/memories", data={"csrf": _csrf(page), "content": "I drink tea", "kind": "fact"})
+        assert made.status_code == 303
+        assert client.post("/console/memories", data={"content": "forged", "kind": "fact"}).status_code == 403
+        place.home.keys.revoke(key.id)
+        ended = client.get("/console/memories")
+        assert ended.status_code == 401
+        assert "You are not signed in" in ended.text
+    assert [one.content for one in place.home.vault("user:ada").memories.list()] == ["I drink tea"]
+    assert not place.home.vault("user:bob").memories.list()
+
+
+def test_a_key_that_may_only_read_does_not_write_in_the_console(place: Place) -> None:
+    place.home.vault("user:ada").memories.save("I drink tea")
+    _, secret = place.home.keys.add("user:ada", permissions=["read"])
+    with place.client() as client:
+        assert _enter(client, secret).status_code == 303
+        page = client.get("/console/memories")
+        assert "I drink tea" in page.text
+        refused = client.post("/console/memories", data={"csrf": _csrf(page), "content": "I do not", "kind": "fact"})
+        assert refused.status_code == 403
+    assert [one.content for one in place.home.vault("user:ada").memories.list()] == ["I drink tea"]
+
+
+def test_a_wrong_key_is_refused_and_another_site_cannot_send_the_form(place: Place) -> None:
+    _, secret = place.home.keys.add("user:ada")
+    with place.client() as client:
+        for wrong in ("x", secret[:-1], secret + "x", TOKEN):
+            refused = _enter(client, wrong)
+            assert refused.status_code == 401
+            assert "This key is not known here" in refused.text
+            assert "set-cookie" not in refused.headers
+        assert _enter(client, secret, origin="https://evil.example").status_code == 403
+        assert client.get(f"/login?key={secret}").status_code == 200
+        assert client.get("/console/memories").status_code == 401

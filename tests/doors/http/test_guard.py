@@ -220,3 +220,27 @@ def test_two_authorization_headers_are_refused(served: Served) -> None:
             answer = raw.makefile("rb").read()
         assert answer.split()[1] == b"400"
         assert b"two Authorization headers" in answer
+
+
+@pytest.mark.loopback
+def test_a_name_that_is_not_allowed_gets_the_cure_as_a_page_or_as_a_problem(served: Served) -> None:
+    cure = "recollectum settings set server.hosts NAME"
+    page = served.ask("GET", "/", Host="evil.example", Accept="text/html,application/xhtml+xml")
+    assert (page.status, page.headers["content-type"]) == (421, "text/html; charset=utf-8")
+    assert cure in page.body.decode()
+    # An attacker's page must not tell the operator to allow the attacker's name.
+    assert b"evil" not in page.body
+    told = served.ask("GET", "/v1/memories", Host="evil.example")
+    assert (told.status, told.headers["content-type"]) == (421, "application/problem+json")
+    assert cure in json.loads(told.body)["detail"]
+
+
+@pytest.mark.loopback
+def test_who_guesses_keys_in_the_form_is_stopped_too_and_a_right_key_is_let_in(tmp_path: Path) -> None:
+    with serving(tmp_path / "home", settings={"server.failures_per_minute": 3}) as served:
+        form = {"Content_Type": "application/x-www-form-urlencoded"}
+        stranger = served.with_key(None)
+        tried = [stranger.ask("POST", "/login", f"key=rk_{n}".encode(), **form) for n in range(5)]
+        assert [one.status for one in tried] == [401, 401, 401, 429, 429]
+        assert int(tried[-1].headers["retry-after"]) >= 1
+        assert stranger.ask("POST", "/login", f"key={served.secret}".encode(), **form).status == 303

@@ -53,6 +53,10 @@ PAGES = (
     ("tasks", "Tasks"),
     ("health", "Health"),
 )
+#: Shown instead of the field for a key.
+NOT_PRIVATE = (
+    "This connection is not encrypted, so no key is taken here. Open the console with https, or on the machine itself."
+)
 _MOST_FIELDS = 200
 _MOST_WAITING = 100
 _FORM = "application/x-www-form-urlencoded"
@@ -123,7 +127,15 @@ def find_visit(request: Request) -> Visit:
     signed = desk.find(cookie) if cookie else None
     if signed is None or not _is_here(serving, signed.person):
         raise SignInNeeded
-    recollectum = serving.recollectum.as_person(str(signed.person))
+    recollectum = signed.keyed or serving.recollectum.as_person(str(signed.person))
+    try:
+        vault = _vault(recollectum, desk, cookie, signed)
+    except Denied:
+        if signed.keyed is None:
+            raise
+        # The key that opened the session was revoked.
+        desk.end(cookie)
+        raise SignInNeeded from None
     return Visit(
         request=request,
         desk=desk,
@@ -131,7 +143,7 @@ def find_visit(request: Request) -> Visit:
         signed=signed,
         operator=serving.recollectum,
         recollectum=recollectum,
-        vault=_vault(recollectum, desk, cookie, signed),
+        vault=vault,
     )
 
 
@@ -266,9 +278,26 @@ def new_router() -> APIRouter:
     return APIRouter(route_class=ConsoleRoute, include_in_schema=False)
 
 
+def is_private(request: Request) -> bool:
+    """Return whether nobody on the way can read what this browser sends.
+
+    Browsers send `Sec-Fetch-Site` only over HTTPS or to the machine itself, also where a proxy serves HTTPS for us.
+    """
+    client = request.client.host if request.client else ""
+    is_here = client == "::1" or client.startswith(("127.", "::ffff:127."))
+    return request.url.scheme == "https" or is_here or "sec-fetch-site" in request.headers
+
+
 def sign_in_page(request: Request, *, link: str = "", trouble: str = "", status: int = 401) -> Response:
     """Render the page for a person who is not signed in."""
-    values = {"link": link, "trouble": trouble, "theme": theme_of(request), "root": ROOT}
+    values = {
+        "link": link,
+        "trouble": trouble,
+        "takes_key": is_private(request),
+        "not_private": NOT_PRIVATE,
+        "theme": theme_of(request),
+        "root": ROOT,
+    }
     return render("sign_in.html", values, status=status)
 
 

@@ -1,4 +1,4 @@
-"""Signs a person in by a one-time link, signs them out, and stores their display choices."""
+"""Signs a person in by a one-time link or an API key, signs them out, and stores their display choices."""
 
 import json
 from typing import Annotated, cast
@@ -8,13 +8,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.errors import Denied, InvalidInput, NotFound
 from recollectum.doors.console.page_requests import (
     COOKIE,
+    NOT_PRIVATE,
     THEME,
     CheckedForm,
     CurrentVisit,
     PostedForm,
+    is_private,
     local_path,
     new_router,
     read_form,
@@ -27,6 +29,8 @@ from recollectum.doors.http.server_state import server_state_of
 router = new_router()
 _A_YEAR = 365 * 24 * 3600
 _LONGEST = 4096
+_CLIENT = "http:console"
+_UNKNOWN_KEY = "This key is not known here, or was revoked. Check it, or ask the operator of the server for one."
 
 
 @router.post("/login/links")
@@ -56,14 +60,36 @@ def show(request: Request, link: str = "") -> Response:
 
 @router.post("/login")
 def enter(request: Request, given: Annotated[PostedForm, Depends(read_form)]) -> Response:
-    """Exchange a link for a session."""
-    cookie = _desk(request).redeem(given.text("link"))
+    """Exchange a link or an API key for a session."""
+    if given.text("key") and not given.text("link"):
+        cookie = _admit(request, given.text("key").strip())
+        if cookie is None:
+            return sign_in_page(request, trouble=_UNKNOWN_KEY, status=401)
+    else:
+        cookie = _desk(request).redeem(given.text("link"))
     if cookie is None:
         used = "This link was used already, or is older than five minutes. Ask for a new one."
         return sign_in_page(request, trouble=used, status=403)
     response = RedirectResponse("/", status_code=303)
     _set(request, response, COOKIE, cookie, int(ABSOLUTE.total_seconds()))
     return response
+
+
+def _admit(request: Request, secret: str) -> str | None:
+    """Return the cookie of a session with the rights of an API key; None for a key that is not valid here.
+
+    The guard counts a refusal like one of the API, and lets no other site send this form.
+    """
+    if not is_private(request):
+        raise Denied(NOT_PRIVATE)
+    try:
+        keyed = server_state_of(request).recollectum.login(secret)
+    except Denied:
+        return None
+    person = keyed.caller.person
+    if person is None or person.kind is not OwnerKind.USER:
+        raise Denied("only people can sign in to the console; use the key of a person")
+    return _desk(request).admit(person, keyed.with_client(_CLIENT))
 
 
 @router.post("/console/logout")

@@ -4,12 +4,16 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.ids import Clock, SteadyClock
 from recollectum.domain.records import dataclass
+
+if TYPE_CHECKING:
+    from recollectum.engine import Recollectum
 
 LINK_LIFETIME = timedelta(minutes=5)
 #: A session ends after this idle time, and after this age in any case.
@@ -31,6 +35,9 @@ class BrowserSession:
     seen_at: datetime
     #: One notice for the next page.
     notice: str = ""
+    #: The home as the API key sees it that opened the session, with no more rights than the key; None after a link.
+    #: It loads the key for each operation, so that a revoked key ends the session.
+    keyed: "Recollectum | None" = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +73,20 @@ class SignInDesk:
             link = self._links.pop(_digest(secret), None)
             if link is None or now - link.made_at > LINK_LIFETIME:
                 return None
-            self._tidy(now)
-            cookie = self._make_secret()
-            self._signed[_digest(cookie)] = BrowserSession(
-                person=link.person, owner=link.person, csrf=self._make_secret(), began_at=now, seen_at=now
-            )
+            return self._begin(link.person, now)
+
+    def admit(self, person: Owner, keyed: "Recollectum") -> str:
+        """Return the cookie of a new session for the person of an API key."""
+        now = self._clock()
+        with self._lock:
+            return self._begin(person, now, keyed)
+
+    def _begin(self, person: Owner, now: datetime, keyed: "Recollectum | None" = None) -> str:
+        self._tidy(now)
+        cookie = self._make_secret()
+        self._signed[_digest(cookie)] = BrowserSession(
+            person=person, owner=person, csrf=self._make_secret(), began_at=now, seen_at=now, keyed=keyed
+        )
         return cookie
 
     def find(self, cookie: str) -> BrowserSession | None:

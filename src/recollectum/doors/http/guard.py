@@ -45,16 +45,28 @@ _SECURITY: tuple[tuple[bytes, bytes], ...] = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"cache-control", b"no-store"),
 )
+#: The name that was asked for is not in it: a page of an attacker must not tell the operator to allow its own name.
+_HOST_CURE = (
+    "This server does not answer to the name in the address. Use a name that it allows, or let the operator of the "
+    "server run: recollectum settings set server.hosts NAME, and start the daemon again."
+)
+#: Fixed texts alone are put into it.
+_PAGE = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width"><title>Recollectum</title></head>'
+    "<body><h1>{}</h1><p>{}</p></body></html>"
+)
 
 
 class RequestRefused(Exception):
     """Raised for a request that is refused, with the status and text of the answer."""
 
-    def __init__(self, status: int, title: str, wait: float = 0.0) -> None:
+    def __init__(self, status: int, title: str, wait: float = 0.0, detail: str | None = None) -> None:
         super().__init__(title)
         self.status = status
         self.title = title
         self.wait = wait
+        self.detail = detail
 
 
 class Guard:
@@ -100,7 +112,7 @@ class Guard:
                 return
             whole = await self._bounded(scope, receive)
         except RequestRefused as refused:
-            await _answer(guarded, refused)
+            await _answer(guarded, refused, is_page=_wants_page(scope, headers))
             return
         await self._app(scope, whole, guarded)
 
@@ -108,7 +120,7 @@ class Guard:
         """Raise for a request that must not be passed on; `is_allowed` if its origin is one of the settings."""
         host = headers.get(b"host", b"").decode("latin-1").casefold()
         if host not in self._limits.hosts:
-            raise RequestRefused(421, "host name not allowed; add it to server.hosts")
+            raise RequestRefused(421, "host name not allowed; add it to server.hosts", detail=_HOST_CURE)
         origin = None if is_allowed else headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").casefold() not in (f"http://{host}", f"https://{host}"):
             raise RequestRefused(403, "cross-site requests are not allowed")
@@ -128,6 +140,10 @@ class Guard:
         if bare == _JSON or (bare == _FORM and self._takes_forms(scope["path"])):
             return
         raise RequestRefused(415, "a body must be application/json")
+
+    def _posts_form(self, scope: Scope) -> bool:
+        kind = _headers(scope).get(b"content-type", b"").partition(b";")[0].strip().lower()
+        return scope["method"] == "POST" and kind == _FORM and self._takes_forms(scope["path"])
 
     def _takes_forms(self, path: str) -> bool:
         return any(path.startswith(one) if one.endswith("/") else path == one for one in self._form_paths)
@@ -167,8 +183,12 @@ class Guard:
             if message["type"] == "http.response.start":
                 # Without a credential nothing was guessed: otherwise any page or account could use up the limit of
                 # everybody here.
-                if message["status"] == 401 and _credential(scope):
-                    self._failures.take(address)
+                if message["status"] == 401 and (_credential(scope) or self._posts_form(scope)):
+                    wait = self._failures.take(address)
+                    if wait and self._posts_form(scope):
+                        # Its key is in the body, so it was known to be wrong only now; a right one was let in.
+                        message["status"] = 429
+                        message["headers"] = [*message.get("headers", ()), (b"retry-after", b"%d" % math.ceil(wait))]
                 _add_missing(message, further)
             await send(message)
 
@@ -243,9 +263,17 @@ def _add_missing(message: MutableMapping[str, Any], further: HeaderList) -> None
     message["headers"] = [*headers, *further, *(one for one in _SECURITY if one[0] not in there)]
 
 
-async def _answer(send: Send, refused: RequestRefused) -> None:
-    body = to_bytes(refused.status, refused.title)
-    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+def _wants_page(scope: Scope, headers: Headers) -> bool:
+    """Return whether a person looks at the answer in a browser."""
+    return scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b"")
+
+
+async def _answer(send: Send, refused: RequestRefused, *, is_page: bool) -> None:
+    if is_page and refused.detail:
+        kind, body = "text/html; charset=utf-8", _PAGE.format(refused.title, refused.detail).encode()
+    else:
+        kind, body = MEDIA_TYPE, to_bytes(refused.status, refused.title, refused.detail)
+    headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
     if refused.wait:
         headers.append((b"retry-after", str(math.ceil(refused.wait)).encode()))
     if refused.status == 413:

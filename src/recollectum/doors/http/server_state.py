@@ -32,10 +32,11 @@ class RequestLimits:
     failures: int = 60
 
 
-def limits_of(settings: ServerSettings, *, host: str, port: int) -> RequestLimits:
-    """Return the limits of a server that listens on an address and a port."""
+def limits_of(settings: ServerSettings, *, host: str, port: int, local_port: int | None = None) -> RequestLimits:
+    """Return the limits of a server that listens on an address and a port, and maybe on one more of this machine."""
+    here = allowed_hosts("127.0.0.1", local_port) if local_port is not None else frozenset[str]()
     return RequestLimits(
-        hosts=allowed_hosts(host, port, settings.hosts),
+        hosts=allowed_hosts(host, port, settings.hosts) | here,
         origins=frozenset(one.strip() for one in settings.origins.split(",") if one.strip()),
         max_body=settings.max_body_kb * 1024,
         per_key=settings.rate_per_minute,
@@ -50,8 +51,8 @@ def allowed_hosts(host: str, port: int, further: str = "") -> frozenset[str]:
     here = [*_LOOPBACK, bound] if bound not in _ANY else [*_LOOPBACK]
     named = [name.strip().casefold() for name in further.split(",") if name.strip()]
     with_port = {f"{name}:{port}" for name in (*here, *named)}
-    # A proxy in front, or port 80: then the header has no port.
-    bare = {*named, *(here if port == 80 else ())}
+    # A proxy in front, or the usual port: then the header has no port.
+    bare = {*named, *(here if port in (80, 443) else ())}
     return frozenset(with_port | bare)
 
 

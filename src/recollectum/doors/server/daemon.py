@@ -9,10 +9,11 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import datetime
 from types import FrameType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from recollectum.domain.errors import HomeError, InvalidInput
 from recollectum.domain.records import dataclass
+from recollectum.doors.server.tls import TlsFiles
 from recollectum.engine import Recollectum
 from recollectum.home.daemon import Daemon, daemon_lock, remove_daemon, write_daemon
 from recollectum.upkeep.rounds.duties import UpkeepRuntime
@@ -38,6 +39,8 @@ class ListenAddress:
 
     host: str
     port: int
+    #: The certificate chain and its key for HTTPS; None for plain HTTP.
+    tls: TlsFiles | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +48,23 @@ class StartedDaemon:
     """A daemon that has just started."""
 
     pid: int
-    #: None when it answers no requests.
+    #: Where programs of this machine reach it; None when it answers no requests.
     url: str | None
     started_at: datetime
+    listening: "Listening | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listening:
+    """What a server is bound to, and the names that it answers to."""
+
+    host: str
+    port: int
+    is_tls: bool
+    #: The names of the Host header without their ports, sorted.
+    names: tuple[str, ...]
+    #: `server.hosts`, to which a name is added.
+    further: str
 
 
 def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[[StartedDaemon], None]) -> bool:
@@ -66,11 +83,11 @@ def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[
         lanes: list[UpkeepThread] = []
         try:
             lanes = start_threads(upkeep)
-            if listening is None:
+            if place is None or listening is None:
                 tell(StartedDaemon(pid=os.getpid(), url=None, started_at=upkeep.admin.clock()))
                 stop.wait()
             else:
-                _answer(recollectum, listening, stop, tell)
+                _answer(recollectum, _Bound(listening, place.tls), stop, tell)
         finally:
             stop.set()
             ended = _leave(upkeep, listening, lanes)
@@ -107,31 +124,46 @@ def _stopping() -> Generator[threading.Event]:
             signal.signal(number, handler)
 
 
+class _Bound(NamedTuple):
+    listening: socket.socket
+    tls: TlsFiles | None
+
+
 def _answer(
-    recollectum: Recollectum, listening: socket.socket, stop: threading.Event, tell: Callable[[StartedDaemon], None]
+    recollectum: Recollectum, bound: _Bound, stop: threading.Event, tell: Callable[[StartedDaemon], None]
 ) -> None:
     """Answer requests until a signal comes; finish those in progress first."""
     # Imported here: an installation without the extra has no server, and upkeep alone needs none.
     from recollectum.doors.http.server_state import ServerState, limits_of  # noqa: PLC0415
     from recollectum.doors.server.app import add_embedding, build_app  # noqa: PLC0415
-    from recollectum.doors.server.listening import Stopping, build_server  # noqa: PLC0415
+    from recollectum.doors.server.listening import Sockets, Stopping, build_server  # noqa: PLC0415
 
-    host, port = _address(listening)
+    host, port = _address(bound.listening)
+    # Programs of this machine cannot check a certificate of another name, and their requests do not leave it.
+    local = _bind(ListenAddress(host="127.0.0.1", port=0)) if bound.tls else None
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     started_at = recollectum.admin.clock()
-    limits = limits_of(recollectum.settings.server, host=host, port=port)
+    rules = recollectum.settings.server
+    local_port = _address(local)[1] if local else None
+    limits = limits_of(rules, host=host, port=port, local_port=local_port)
     serving = ServerState(recollectum=recollectum, local_token=token, limits=limits, started_at=started_at, stop=stop)
     app = build_app(serving)
     add_embedding(app)
-    url = _url(host, port)
+    url = _url(host, port) if local_port is None else _url("127.0.0.1", local_port)
+    names = tuple(sorted({name.rpartition(":")[0] for name in limits.hosts if name.endswith(f":{port}")}))
+    where = Listening(host=host, port=port, is_tls=bound.tls is not None, names=names, further=rules.hosts)
 
     def announce() -> None:
         write_daemon(recollectum.home, Daemon(url, os.getpid(), token, started_at))
-        tell(StartedDaemon(pid=os.getpid(), url=url, started_at=started_at))
+        tell(StartedDaemon(pid=os.getpid(), url=url, started_at=started_at, listening=where))
 
-    build_server(app, recollectum.settings.server, announce, Stopping(stop, drain_seconds(recollectum.settings))).run(
-        sockets=[listening]
-    )
+    stopping = Stopping(stop, drain_seconds(recollectum.settings))
+    try:
+        server = build_server(app, rules, announce, stopping, Sockets(local=local, tls=bound.tls))
+        server.run(sockets=[bound.listening])
+    finally:
+        if local is not None:
+            local.close()
 
 
 def drain_seconds(settings: "Settings") -> float:

@@ -1,11 +1,13 @@
 """`recollectum serve`: runs the daemon of a home, which does upkeep and answers requests."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recollectum.domain.errors import InvalidInput, LockHeld, ModelMissing
+from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import note
 from recollectum.doors.cli.terminal.sanitise import visible
@@ -14,8 +16,12 @@ from recollectum.doors.json_values import to_json
 from recollectum.home.daemon import find_daemon, find_holder
 
 if TYPE_CHECKING:
-    from recollectum.doors.server.daemon import StartedDaemon
+    from collections.abc import Iterator
+
+    from recollectum.doors.server.daemon import Listening, StartedDaemon
     from recollectum.engine import Recollectum
+
+_EVERYWHERE = ("0.0.0.0", "::")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -28,19 +34,32 @@ def serve(
     *,
     host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="The address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0 picks a free one.")] = None,
+    tls_cert: Annotated[
+        str | None, typer.Option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate chain (PEM).")
+    ] = None,
+    tls_key: Annotated[
+        str | None, typer.Option("--tls-key", metavar="FILE", help="The private key of the certificate (PEM).")
+    ] = None,
     no_http: Annotated[bool, typer.Option("--no-http", help="Maintain the vaults without answering requests.")] = False,
 ) -> None:
     """Run the daemon: maintain the vaults and answer requests until Ctrl-C or SIGTERM; one per home."""
     if run.user is not None:
         raise InvalidInput(f"--user {run.user[:60]!r} has no meaning here: a daemon serves everybody; leave it out")
+    files = _tls_files(tls_cert, tls_key)
     _check_alone(run)
     with open_home(run, create=True) as recollectum:
         # Imported here: it is slow to import, and a running daemon is the more likely problem.
         from recollectum.doors.server.daemon import ListenAddress  # noqa: PLC0415
         from recollectum.doors.server.daemon import serve as serve_home  # noqa: PLC0415
+        from recollectum.doors.server.tls import TlsFiles, check_tls  # noqa: PLC0415
 
         rules = recollectum.settings.server
-        place = ListenAddress(host=rules.host if host is None else host, port=rules.port if port is None else port)
+        tls = TlsFiles(certificate=files[0], key=files[1]) if files else None
+        if tls is not None:
+            check_tls(tls)
+        place = ListenAddress(
+            host=rules.host if host is None else host, port=rules.port if port is None else port, tls=tls
+        )
         if not no_http:
             _need_server()
         ended = serve_home(recollectum, None if no_http else place, lambda started: _tell(run, recollectum, started))
@@ -83,11 +102,68 @@ def _tell(run: Run, recollectum: "Recollectum", started: "StartedDaemon") -> Non
         document = {"home": recollectum.home.root, **started_document(started), "rounds": rounds}
         print(json.dumps(to_json(document)), flush=True)
         return
-    where = f"listening on {started.url}" if started.url else "answering no requests"
-    print(visible(f"{where}, for the home {recollectum.home.root} (process {started.pid})"))
+    for line in describe_started(started, str(recollectum.home.root)):
+        print(visible(line))
     print(f"maintaining: {', '.join(rounds)}; see: recollectum daemon status", flush=True)
+
+
+def describe_started(started: "StartedDaemon", home: str) -> list[str]:
+    """Return what a person is told: what it is bound to, and for others than this machine, the allowed names."""
+    names = _about_names(started.listening) if started.listening else ()
+    return [f"{_where(started)}, for the home {home} (process {started.pid})", *names]
+
+
+def _where(started: "StartedDaemon") -> str:
+    found = started.listening
+    if started.url is None or found is None:
+        return "answering no requests"
+    if _is_loopback(found.host) and not found.is_tls:
+        return f"listening on {started.url}"
+    bound = f"[{found.host}]:{found.port}" if ":" in found.host else f"{found.host}:{found.port}"
+    place = f"all addresses ({bound})" if found.host in _EVERYWHERE else bound
+    here = f"; programs of this machine use {started.url}" if found.is_tls else ""
+    return f"listening on {place}, {'HTTPS' if found.is_tls else 'plain HTTP'}{here}"
+
+
+def _about_names(found: "Listening") -> "Iterator[str]":
+    """Yield which names are allowed and how to add one, where others than this machine can ask."""
+    if _is_loopback(found.host):
+        return
+    added = ",".join([*(one.strip() for one in found.further.split(",") if one.strip()), "NAME"])
+    yield (
+        f"allowed host names: {', '.join(found.names)}; "
+        f"add one: recollectum settings set server.hosts {added}, and start the daemon again"
+    )
+    if not found.is_tls:
+        yield (
+            "keys and texts are not encrypted on the network, and clients send no key there; "
+            "give --tls-cert and --tls-key, or let a proxy serve HTTPS"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    from ipaddress import ip_address  # noqa: PLC0415 - no other command needs it
+
+    return ip_address(host).is_loopback
+
+
+def _tls_files(certificate: str | None, key: str | None) -> tuple[Path, Path] | None:
+    """Return both files, or None; one without the other is a mistake."""
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise Misuse("HTTPS needs both: --tls-cert FILE and --tls-key FILE")
+    return Path(certificate).expanduser().absolute(), Path(key).expanduser().absolute()
 
 
 def started_document(started: "StartedDaemon") -> dict[str, object]:
     """Return what a program is told about a started daemon."""
-    return {"pid": started.pid, "url": started.url, "started_at": started.started_at}
+    found = started.listening
+    return {
+        "pid": started.pid,
+        "url": started.url,
+        "started_at": started.started_at,
+        "listening": None
+        if found is None
+        else {"host": found.host, "port": found.port, "tls": found.is_tls, "names": found.names},
+    }

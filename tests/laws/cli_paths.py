@@ -201,6 +201,7 @@ ABOUT_THE_HOME = frozenset(
     {"init", "status", "models", "upgrade", "backup", "restore", "doctor", "repair", "move", "export"}
     | {
         "serve",
+        "connect",
         "console",
         "daemon status",
         "daemon stop",

@@ -92,6 +92,7 @@ ROUTES: dict[str, Actions] = {
     "GET /healthz": (),
     "GET /readyz": (),
     "GET /metrics": (),
+    "GET /v1/me": (),
     "GET /openapi.json": (),
 }
 

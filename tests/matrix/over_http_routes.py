@@ -164,7 +164,7 @@ def _own(things: Things) -> Iterator[Ask]:
     yield Ask(route="GET /v1/receipts/{receipt_id}/verification", id=things.receipt, own=True)
     yield Ask(route="DELETE /memory/user/purge", permission="write", own=True)
     yield Ask(route="POST /v1/purges", permission="write", own=True)
-    for path in ("/healthz", "/readyz", "/metrics", "/openapi.json"):
+    for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/me"):
         yield Ask(route=f"GET {path}", permission="key", own=True)
 
 

@@ -6,6 +6,7 @@ rest         HTTP and JSON
 mcp          the Model Context Protocol
 console      web pages for a person
 hook         events that agents send as they work
+remote       the vault of a server on another machine
 http         authentication, guard, limits and errors that all HTTP doors share
 json_values  turns our values into JSON
 """

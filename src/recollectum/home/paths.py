@@ -171,6 +171,7 @@ _NAMES = {
         "installation.json",
         "erasures.db",
         "tasks.json",
+        "connection.json",
     ),
     *("vaults", "locks", "backups", "owners", "tasks", "logs", "run", "catalog.db", "keys.db"),
 }

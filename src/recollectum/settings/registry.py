@@ -15,7 +15,10 @@ PREFIX = "RECOLLECTUM_"
 #: Variables of ours that are not settings.
 OTHER_VARIABLES = frozenset(
     PREFIX + name
-    for name in ("HOME", "SYSTEM_DIR", "USER", "API_KEY", "PASSPHRASE", "FORCE_FILE_CREDENTIALS", "CORE_DUMPS")
+    for name in (
+        *("HOME", "SYSTEM_DIR", "USER", "API_KEY", "PASSPHRASE", "FORCE_FILE_CREDENTIALS", "CORE_DUMPS"),
+        *("URL", "CA_FILE"),
+    )
 )
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")

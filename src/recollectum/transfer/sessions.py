@@ -64,6 +64,14 @@ def export_record(vault: Vault, session_id: str) -> str:
     return gemini.write_record(chat.info(), _whole(chat))
 
 
+def record_of(lines: Iterable[bytes]) -> str:
+    """Return a whole transcript as a Gemini CLI conversation record."""
+    found = jsonl.read(lines)
+    if found.session is None or found.damage:
+        raise InvalidInput("the transcript is damaged, so no record was made of it; export it again")
+    return gemini.write_record(found.session, found.messages)
+
+
 def import_record(vault: Vault, data: bytes, *, foreign: bool = False, import_id: str | None = None) -> ImportReport:
     """Import a conversation record; importing it again adds only what is new in it."""
     session, messages = with_derived_ids(*gemini.read_record(data, IdMaker()))

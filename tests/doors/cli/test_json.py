@@ -281,6 +281,7 @@ def daemon_answers() -> Iterator[tuple[str, dict[str, object]]]:
     with daemon() as running:
         yield "serve", dict(running.told)
         yield "console", ok("console", "--json").json
+        yield "connect", ok("connect", "--json").json
         yield "daemon stop", ok("daemon", "stop", "--json").json
 
 

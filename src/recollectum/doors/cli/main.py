@@ -24,6 +24,7 @@ from recollectum.doors.cli.commands.learn import consolidate, index, notes, revi
 from recollectum.doors.cli.commands.memory import contacts, context, learnings, memories, profile, recall, remember
 from recollectum.doors.cli.commands.operate import (
     backup,
+    connect,
     console,
     daemon,
     doctor,
@@ -122,6 +123,7 @@ def _build() -> typer.Typer:
     models.add_to(app)
     serve.add_to(app)
     console.add_to(app)
+    connect.add_to(app)
     app.add_typer(mcp.app, name="mcp")
     for one in (imports, events, upgrade, hook):
         one.add_to(app)

@@ -14,7 +14,7 @@ purge             /v1/purges, /memory/user/purge, /v1/receipts
 events            /v1/events
 state             /v1/history, /v1/state, /v1/accounts
 export            /v1/exports
-keys              /v1/keys
+keys              /v1/me, /v1/keys
 mem0              the routes of mem0's client
 home_routes       /v1/extensions
 health            /healthz, /readyz, /metrics

@@ -1,11 +1,12 @@
-"""`/v1/keys`: creates, lists, rotates and revokes API keys, for a key with admin rights."""
+"""`/v1/me`: says whose a key is. `/v1/keys`: creates, lists, rotates and revokes keys, for one with admin rights."""
 
 from datetime import timedelta
+from importlib.metadata import version
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from recollectum.domain.access.caller import ApiKey
+from recollectum.domain.access.caller import ApiKey, Permission
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
@@ -14,6 +15,15 @@ from recollectum.doors.rest.responses import describe_responses, json_response
 
 router = APIRouter(route_class=KeyedRoute, tags=["keys"])
 _NEW = {"key": ApiKey, "secret": str}
+_ME = {"person": Owner, "permissions": list[Permission], "version": str}
+
+
+@router.get("/v1/me", responses=describe_responses(_ME))
+def get_me(request: Request) -> Response:
+    """Return whose key this is and what it may do, and the version of the server."""
+    visitor = visitor_of(request)
+    permissions = sorted(visitor.recollectum.caller.permissions)
+    return json_response({"person": visitor.named(), "permissions": permissions, "version": version("recollectum")})
 
 
 @router.get("/v1/keys", responses=describe_responses({"keys": list[ApiKey]}))

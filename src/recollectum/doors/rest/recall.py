@@ -25,7 +25,7 @@ _HITS = {
     "nearest": Hit | None,
     "archived": ArchivedMatches,
 }
-_CONTEXT = {"text": str, "messages": list[Mapping[str, Json]], "ledger": Mapping[str, Json]}
+_CONTEXT = {"text": str, "messages": list[Mapping[str, Json]], "ledger": Mapping[str, Json], "conversation": str}
 
 
 @router.post("/v1/recall", responses=describe_responses(_HITS))
@@ -88,7 +88,7 @@ def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> R
             all_projects=body.all_projects,
         )
     )
-    return json_response(made.to_dict())
+    return json_response({**made.to_dict(), "conversation": made.conversation})
 
 
 @router.get("/v1/profile", responses=describe_responses({"profile": Profile | None}))

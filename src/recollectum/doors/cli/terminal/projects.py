@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.files.project import is_project_id, is_project_name
 
 if TYPE_CHECKING:
+    from recollectum.doors.remote.vault import ServedVault
     from recollectum.vault.vault import Vault
 
 
@@ -15,7 +16,7 @@ def project_place(text: str) -> str:
     return text if is_project_name(text) or is_project_id(text) else absolute_folder(text)
 
 
-def current_project(vault: "Vault") -> str | None:
+def current_project(vault: "Vault | ServedVault") -> str | None:
     """Return the id of the project of the working directory, or None; a directory that is gone is in none."""
     try:
         found = vault.projects.find(str(Path.cwd()))

@@ -1,4 +1,4 @@
-"""Finds the home, the user and the vault that a command is about, and opens them."""
+"""Finds the home or the server, the user and the vault that a command is about, and opens them."""
 
 import getpass
 import shlex
@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.errors import InvalidInput, KeyProblem, NotFound
+from recollectum.domain.errors import HomeError, InvalidInput, KeyProblem, NotFound
 from recollectum.doors.cli.terminal.flags import Run, format_owner, parse_owner
 from recollectum.doors.cli.terminal.output import note
 from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive, warn_of_short_passphrase
+from recollectum.home.connection import URL_VARIABLE, Connection, find_connection
 from recollectum.home.keys.holders import PASSPHRASE_VARIABLE, HolderKind, KeyHolder
 from recollectum.home.paths import Home, home_root
 from recollectum.settings.load import LoadedSettings, load
 from recollectum.upkeep.presence import check_made, has_keys, is_made, place_of_keys
 
 if TYPE_CHECKING:
+    from recollectum.doors.remote.vault import ServedVault
     from recollectum.engine import KeyStore, Recollectum
     from recollectum.vault.vault import Vault
 
@@ -26,9 +28,26 @@ USER_VARIABLE = "RECOLLECTUM_USER"
 KEY_VARIABLE = "RECOLLECTUM_API_KEY"
 
 
-def home_of(run: Run) -> Home:
-    """Return the home that the line or the environment names; it need not exist."""
+def place_of(run: Run) -> Home:
+    """Return the home that the line or the environment names, also where a server is used instead of its vaults."""
     return Home(home_root(Path(run.home) if run.home is not None else None, run.environ))
+
+
+def home_of(run: Run) -> Home:
+    """Return the home that the line or the environment names; it need not exist. Raise where a server is used."""
+    connection = connection_of(run)
+    if connection is None:
+        return place_of(run)
+    cure = "leave it with: recollectum connect --off" if connection.stored else f"unset {URL_VARIABLE}"
+    raise HomeError(
+        f"this command needs the home itself, but this machine uses the server {connection.url}; "
+        f"run it on the machine of the server, or {cure}"
+    )
+
+
+def connection_of(run: Run) -> Connection | None:
+    """Return the server that is used instead of the vaults of the home; None when there is none."""
+    return find_connection(place_of(run), run.environ)
 
 
 def settings_of(run: Run) -> LoadedSettings:
@@ -84,10 +103,53 @@ def open_key_store(run: Run) -> "Generator[KeyStore]":
 
 
 @contextmanager
+def open_vault(run: Run, *, create: bool = False) -> "Generator[Vault | ServedVault]":
+    """Open the user's vault: on the server where this machine uses one, else in the home."""
+    connection = connection_of(run)
+    if connection is None:
+        with open_user_vault(run, create=create) as vault:
+            yield vault
+        return
+    # Imported here: most machines have their own home.
+    from recollectum.doors.remote.vault import open_served_vault  # noqa: PLC0415
+
+    served = open_served_vault(connection, None if run.user is None else parse_owner(run.user))
+    try:
+        yield served
+    finally:
+        served.close()
+
+
+@contextmanager
 def open_user_vault(run: Run, *, create: bool = False) -> "Generator[Vault]":
-    """Open the user's vault; with `create`, the default user's is created when missing."""
+    """Open the user's vault in the home; with `create`, the default user's is created when missing."""
     with open_home(run, create=create) as recollectum:
         yield recollectum.vault(check_user(recollectum, run, create=create))
+
+
+@contextmanager
+def open_person_vault(run: Run, owner: Owner) -> "Generator[Vault | ServedVault]":
+    """Open a vault of a person who is to be erased; a server erases only the person of the key."""
+    if connection_of(run) is not None:
+        with open_vault(run) as served:
+            _check_own(served, owner)
+            yield served
+        return
+    with open_home(run) as recollectum:
+        if recollectum.caller.operator:
+            recollectum.people.get(owner)
+        mine = [one for one in recollectum.list_owners() if one.person == owner.person]
+        yield recollectum.vault(mine[0] if mine else owner)
+
+
+def _check_own(vault: "Vault | ServedVault", owner: Owner) -> None:
+    from recollectum.doors.remote.vault import ServedVault  # noqa: PLC0415 - see above
+
+    if isinstance(vault, ServedVault) and (mine := vault.me().person) != owner:
+        raise InvalidInput(
+            f"over a server you erase yourself alone, and your key is of {format_owner(mine)}; "
+            "to erase somebody else, run it on the machine of the server"
+        )
 
 
 def check_user(recollectum: "Recollectum", run: Run, *, create: bool = False) -> Owner:

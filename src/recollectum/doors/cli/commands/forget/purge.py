@@ -13,9 +13,10 @@ from recollectum.doors.cli.terminal.output import answer, listing, note, plural,
 from recollectum.doors.cli.terminal.projects import project_place
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.sanitise import one_line
-from recollectum.doors.cli.terminal.target import check_user, open_home, open_user_vault
+from recollectum.doors.cli.terminal.target import check_user, open_home, open_person_vault, open_user_vault
 
 if TYPE_CHECKING:
+    from recollectum.doors.remote.vault import ServedVault
     from recollectum.vault.purge.request import Preview, PurgeRequest, Receipt
     from recollectum.vault.vault import Vault
 
@@ -41,12 +42,8 @@ def user(
     """Erase a person: keys and files of their vaults, addresses, keys, grants, and the name itself."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - `--help` must not wait for the engine
 
-    with open_home(run) as recollectum:
-        owner = parse_owner(name)
-        if recollectum.caller.operator:
-            recollectum.people.get(owner)
-        mine = [one for one in recollectum.list_owners() if one.person == owner.person]
-        vault = recollectum.vault(mine[0] if mine else owner)
+    owner = parse_owner(name)
+    with open_person_vault(run, owner) as vault:
         _purge(run, vault, PurgeRequest.user(), format_owner(owner), yes=yes, dry_run=dry_run)
 
 
@@ -179,7 +176,9 @@ def _in_vault(run: Run, request: "PurgeRequest", what: str, yes: bool, dry_run: 
         _purge(run, vault, request, what, yes=yes, dry_run=dry_run)
 
 
-def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes: bool, dry_run: bool) -> None:
+def _purge(
+    run: Run, vault: "Vault | ServedVault", request: "PurgeRequest", what: str, *, yes: bool, dry_run: bool
+) -> None:
     with working(run, "looking for what to erase"):
         seen = vault.privacy.purge.preview(request)
     if dry_run:

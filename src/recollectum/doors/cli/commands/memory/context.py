@@ -10,10 +10,11 @@ from recollectum.doors.cli.terminal.output import answer, note, plural
 from recollectum.doors.cli.terminal.projects import current_project, project_place
 from recollectum.doors.cli.terminal.prompts import read_words_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
-from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.target import open_vault
 
 if TYPE_CHECKING:
     from recollectum.domain.context import Ledger
+    from recollectum.doors.remote.vault import ServedVault
     from recollectum.vault.vault import Vault
 
 
@@ -43,7 +44,7 @@ def context(
 ) -> None:
     """Show what a model would see: notes, profile, learnings, recalled texts, summary and the last turns."""
     asked = read_words_or_stdin(query) if query else ""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         made = vault.context(
             asked,
             session_id=session,
@@ -61,7 +62,7 @@ def context(
         note("there is nothing to show; remember something, or name a session with --session ID")
 
 
-def _project(vault: "Vault", project: str | None, session: str | None) -> str | None:
+def _project(vault: "Vault | ServedVault", project: str | None, session: str | None) -> str | None:
     """Return the given project, else that of the session, which the vault knows, else that of the working directory."""
     if project is not None:
         return project_place(project)

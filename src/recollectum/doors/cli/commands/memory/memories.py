@@ -22,11 +22,12 @@ from recollectum.doors.cli.terminal.output import (
 )
 from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
-from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.target import open_user_vault, open_vault
 from recollectum.doors.cli.terminal.times import parse_time
 
 if TYPE_CHECKING:
     from recollectum.domain.memory import Version
+    from recollectum.doors.remote.vault import ServedVault
     from recollectum.vault.memories.history import History
     from recollectum.vault.vault import Vault
 
@@ -45,11 +46,11 @@ def list_memories(
     full: Annotated[bool, typer.Option("--full", help="Whole texts, over several lines.")] = False,
 ) -> None:
     """List the newest memories in one state, one on each line."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind, "kind")
         found = vault.memories.list(state=wanted, kind=sort, limit=limit, cursor=before)
         # Only the whole list has a known length; one of a kind would have to be counted row by row.
-        whole = vault.admin.totals().memories.get(wanted) if found.next and not kind and not before else None
+        whole = _count(vault, wanted) if found.next and not kind and not before else None
     _answer_list(run, found, full=full)
     if found.next:
         tell_of_more(len(found), whole, found.next)
@@ -60,7 +61,7 @@ def list_memories(
 @command(app, "show")
 def show(run: Run, memory_id: MemoryId) -> None:
     """Show one memory with everything known about it, and the places in conversations that it came from."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         memory, sources = vault.memories.get(memory_id), vault.memories.citations(memory_id)
     told = [*listing([*_details(memory), *(("from", _place(one)) for one in sources)]), "", visible(memory.content)]
     answer(run, {"memory": memory, "sources": sources}, told)
@@ -77,7 +78,7 @@ def edit(
     version: Annotated[int | None, typer.Option(help="Only if it is still at this version.")] = None,
 ) -> None:
     """Change a memory and keep its previous version; without a text, your editor opens."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         if text is None and importance is None and kind is None:
             memory = _edit_by_hand(run, vault, memory_id, version)
         else:
@@ -91,7 +92,7 @@ def edit(
 @command(app, "archive")
 def archive(run: Run, memory_id: MemoryId) -> None:
     """Take a memory out of recall; it can still be shown and restored."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         memory = vault.memories.move(memory_id, State.ARCHIVED)
     until = f", and deleted on {moment(memory.retention_expires_at)}" if memory.retention_expires_at else ""
     answer(run, {"memory": memory}, [f"{memory.id} is archived{until}"])
@@ -100,7 +101,7 @@ def archive(run: Run, memory_id: MemoryId) -> None:
 @command(app, "forget")
 def forget(run: Run, memory_id: MemoryId) -> None:
     """Delete a memory: it is hidden now, and destroyed when its grace window ends."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         memory = vault.memories.forget(memory_id)
     until = moment(memory.hard_delete_at)
     answer(run, {"memory": memory}, [f"{memory.id} is deleted; it can be restored until {until}, then it is destroyed"])
@@ -109,7 +110,7 @@ def forget(run: Run, memory_id: MemoryId) -> None:
 @command(app, "restore")
 def restore(run: Run, memory_id: MemoryId) -> None:
     """Restore a memory from the archive, or from the trash while its grace window lasts."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         memory = vault.memories.move(memory_id, "active")
     answer(run, {"memory": memory}, [f"{memory.id} is active again"])
 
@@ -139,12 +140,19 @@ def as_of(run: Run, date: Annotated[str, typer.Argument(metavar="DATE", help="20
         note(f"no memories were active on {moment(when)}")
 
 
+def _count(vault: "Vault | ServedVault", state: State) -> int | None:
+    from recollectum.doors.remote.vault import ServedVault  # noqa: PLC0415 - only a long list needs it
+
+    # A server counts nothing for its clients.
+    return None if isinstance(vault, ServedVault) else vault.admin.totals().memories.get(state)
+
+
 def _answer_list(run: Run, found: list[Memory], *, full: bool = False) -> None:
     rows = [(memory.id, memory.created_at, memory.kind, memory.key, memory.content) for memory in found]
     answer_rows(run, {"memories": found}, ("id", "made", "kind", "key", "text"), rows, one_line_each=not full)
 
 
-def _edit_by_hand(run: Run, vault: "Vault", memory_id: str, version: int | None) -> Memory:
+def _edit_by_hand(run: Run, vault: "Vault | ServedVault", memory_id: str, version: int | None) -> Memory:
     if not is_interactive():
         raise Misuse("there is nothing to change; give a new text, --importance or --kind")
     before = vault.memories.get(memory_id)
@@ -191,7 +199,7 @@ def add_history_to(app: typer.Typer) -> None:
 
 def history(run: Run, memory_id: MemoryId) -> None:
     """Show all versions and events of a memory."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         found = vault.memories.history(memory_id)
     lines = [line for version in found.versions for line in _version(version)]
     happened = [f"{moment(event.at)}  {event.type} by {one_line(event.actor)}" for event in found.events]
@@ -209,7 +217,7 @@ def diff(
     """Show what changed between two versions of a memory."""
     if old is not None and new is None:
         raise Misuse("name two versions to compare, or none for the last two")
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         found = vault.memories.history(memory_id)
     if len(found.versions) == 1 and old is None:
         answer(run, {"from": 1, "to": 1, "diff": ""}, [])

@@ -16,7 +16,7 @@ from recollectum.doors.cli.terminal.output import answer, moment, note, plural
 from recollectum.doors.cli.terminal.projects import current_project, project_place
 from recollectum.doors.cli.terminal.prompts import read_words_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
-from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.target import open_vault
 from recollectum.doors.cli.terminal.times import parse_time
 
 #: Of the nearest hit, in characters.
@@ -110,7 +110,7 @@ def recall(
     wanted = _question(query)
     begin = parse_time(since) if since is not None else None
     end = parse_time(until) if until is not None else None
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         hits = vault.recall(
             wanted,
             limit=limit,

@@ -10,7 +10,7 @@ from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, note, tell
 from recollectum.doors.cli.terminal.projects import project_place
 from recollectum.doors.cli.terminal.prompts import read_words_or_stdin
-from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.target import open_vault
 from recollectum.doors.cli.terminal.times import parse_duration, parse_time
 
 _SENTENCES = {
@@ -47,7 +47,7 @@ def remember(
 ) -> None:
     """Save a text verbatim, and print its id. A duplicate is renewed, not stored twice."""
     content = read_words_or_stdin(text)
-    with open_user_vault(run, create=True) as vault:
+    with open_vault(run, create=True) as vault:
         saved = vault.memories.save(
             content,
             key=key,

@@ -3,6 +3,7 @@
 serve    runs the daemon
 daemon   reports on the daemon and stops it
 console  link to the web console
+connect  uses the vault of a server
 mcp      serves MCP over stdio
 hook     answers an agent's hook
 backup   copies the home

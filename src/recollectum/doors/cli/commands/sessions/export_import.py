@@ -26,10 +26,11 @@ from recollectum.doors.cli.terminal.output import (
 )
 from recollectum.doors.cli.terminal.prompts import binary_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line
-from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.target import open_user_vault, open_vault
 from recollectum.home.files import open_regular, write_atomic
 
 if TYPE_CHECKING:
+    from recollectum.doors.remote.vault import ServedVault
     from recollectum.transfer.sessions import ImportReport
     from recollectum.vault.vault import Vault
 
@@ -81,13 +82,8 @@ def export(
     output: Annotated[str, typer.Option("--output", metavar="FILE", help="A file; `-` is stdout.")] = _STDIN,
 ) -> None:
     """Write a whole session, one event per line, or as a Gemini record."""
-    from recollectum.transfer.sessions import export_record, export_session  # noqa: PLC0415 - it imports the vault
-
-    with open_user_vault(run) as vault:
-        if form is TranscriptFormat.GEMINI:
-            pieces: Iterable[bytes] = [export_record(vault, session_id).encode(), b"\n"]
-        else:
-            pieces = export_session(vault, session_id)
+    with open_vault(run) as vault:
+        pieces = _pieces(vault, session_id, form)
         if output == _STDIN:
             _to_stdout(pieces)
             return
@@ -96,6 +92,19 @@ def export(
     written = _write_if_changed(Path(output).absolute(), data, form)
     answer(run, {"session_id": session_id, "file": output, "bytes": len(data), "written": written}, [])
     note(f"wrote {len(data)} bytes to {output}" if written else f"{output} is up to date already")
+
+
+def _pieces(vault: "Vault | ServedVault", session_id: str, form: TranscriptFormat) -> Iterable[bytes]:
+    # They import the vault, which `--help` must not pay for.
+    from recollectum.doors.remote.vault import ServedVault  # noqa: PLC0415
+    from recollectum.transfer.sessions import export_record, export_session, record_of  # noqa: PLC0415
+
+    if isinstance(vault, ServedVault):
+        lines = vault.sessions.export(session_id)
+        return lines if form is TranscriptFormat.JSONL else [record_of(lines).encode(), b"\n"]
+    if form is TranscriptFormat.GEMINI:
+        return [export_record(vault, session_id).encode(), b"\n"]
+    return export_session(vault, session_id)
 
 
 def _write_if_changed(path: Path, data: bytes, form: TranscriptFormat) -> bool:

@@ -22,7 +22,7 @@ from recollectum.doors.cli.terminal.output import (
 )
 from recollectum.doors.cli.terminal.prompts import confirm, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
-from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.target import open_user_vault, open_vault
 from recollectum.vault.intake.new_message import NewMessage, check_message
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def list_sessions(
     before: Annotated[str | None, typer.Option(metavar="ID", help="Only those older than this one.")] = None,
 ) -> None:
     """List the newest sessions."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         found = vault.sessions.list(cursor=before, key_prefix=key, limit=limit)
         whole = vault.admin.totals().sessions if found.next and not key and not before else None
     rows = [(one.id, one.key, one.updated_at, one.message_count, one.title) for one in found]
@@ -65,7 +65,7 @@ def show(
     full: Annotated[bool, typer.Option("--full", help="Whole messages, with tool calls.")] = False,
 ) -> None:
     """Show a session and its last messages."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         chat = vault.sessions.chat(session_id)
         session, messages = chat.info(), chat.messages(limit=limit)
     lines = [line for message in messages for line in (_whole(message) if full else [_short(message)])]
@@ -95,7 +95,7 @@ def add(
     said = NewMessage(role=parse_enum(Role, role, "role"), content=read_text_or_stdin(text), native_id=native_id)
     # A refused message opens no session.
     check_message(said)
-    with open_user_vault(run, create=True) as vault:
+    with open_vault(run, create=True) as vault:
         if session_id is not None:
             chat = vault.sessions.chat(session_id)
         else:
@@ -110,7 +110,7 @@ def add(
 @command(app, "end")
 def end(run: Run, session_id: SessionId) -> None:
     """End a session; the next message in its channel starts a new one. Nothing is deleted."""
-    with open_user_vault(run) as vault:
+    with open_vault(run) as vault:
         session = vault.sessions.chat(session_id).end()
     answer(run, {"session": session}, [f"{session.id} ended on {moment(session.ended_at)}"])
 

@@ -9,7 +9,7 @@ MODELS := $(wildcard packages/*)
 # Which mutants `make mutants` tries, by name: all, or a part such as 'recollectum.text.*'.
 MUTANTS ?= *
 
-.PHONY: demo test quick check docs bench bar mutants clean
+.PHONY: demo test quick check docs site bench bar mutants clean
 
 demo: $(STAMP)
 	$(BIN)/python -m tools.demo
@@ -43,6 +43,11 @@ docs: $(STAMP)
 	$(BIN)/python -m tools.schema
 	$(BIN)/python -m tools.typescript
 
+# The documentation as pages, in build/site. Fails for a warning, a link that leads nowhere, or a file from another host.
+site: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group site
+	$(BIN)/python -m tools.site
+
 bench: $(STAMP)
 	$(BIN)/python -m bench
 
@@ -69,4 +74,4 @@ $(FRAMEWORKS): $(STAMP)
 	@touch $(FRAMEWORKS)
 
 clean:
-	rm -rf $(VENV) build dist mutants .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist mutants .cache .pytest_cache .ruff_cache .hypothesis

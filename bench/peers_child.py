@@ -34,20 +34,24 @@ class Peer(Protocol):
         """Return the names of the texts that answer best, the best first."""
         ...
 
+    def delete(self, space: str, name: str) -> None:
+        """Delete one text as the system's documentation says."""
+        ...
+
 
 class Vectors:
-    """The vectors of all texts and questions, by text."""
+    """The vectors of all texts and questions, by their words: some systems strip the spaces around a text."""
 
     def __init__(self, known: dict[str, list[float]]) -> None:
-        self._known = known
+        self._known = {" ".join(text.split()): vector for text, vector in known.items()}
 
     def one(self, text: str) -> list[float]:
         """Return the vector of one text."""
-        return self._known[text]
+        return self._known[" ".join(text.split())]
 
     def many(self, texts: list[str]) -> list[list[float]]:
         """Return the vectors of several texts."""
-        return [self._known[text] for text in texts]
+        return [self.one(text) for text in texts]
 
     @property
     def dimensions(self) -> int:
@@ -73,6 +77,12 @@ class TextFile:
         found = [(len(asked & set(_WORD.findall(line.lower()))), line.partition("\t")[0]) for line in reversed(lines)]
         return [name for count, name in sorted(found, key=lambda one: -one[0])[:most] if count]
 
+    def delete(self, space: str, name: str) -> None:
+        """Write the file again without the line."""
+        path = self._folder / f"{space}.txt"
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if line.partition("\t")[0] != name), "utf-8")
+
 
 class FullText:
     """SQLite with FTS5 and BM25: the floor."""
@@ -94,6 +104,11 @@ class FullText:
         sql = "SELECT name FROM texts WHERE texts MATCH ? AND space = ? ORDER BY rank LIMIT ?"
         return [row[0] for row in self._rows.execute(sql, (words, space, most))]
 
+    def delete(self, space: str, name: str) -> None:
+        """Delete a row."""
+        with self._rows:
+            self._rows.execute("DELETE FROM texts WHERE space = ? AND name = ?", (space, name))
+
 
 class Chroma:
     """Chroma with a collection for each person."""
@@ -114,6 +129,10 @@ class Chroma:
 
     def _collection(self, space: str) -> Any:  # noqa: ANN401 - not installed for type checkers
         return self._client.get_or_create_collection(space, metadata={"hnsw:space": "cosine"}, embedding_function=None)
+
+    def delete(self, space: str, name: str) -> None:
+        """Delete one document."""
+        self._collection(space).delete(ids=[name])
 
 
 class Mem0:
@@ -147,6 +166,13 @@ class Mem0:
         found = self._memory.search(text, filters={"user_id": space}, top_k=most)["results"]
         return [one["metadata"]["name"] for one in found]
 
+    def delete(self, space: str, name: str) -> None:
+        """Delete one memory."""
+        found = self._memory.get_all(filters={"user_id": space}, top_k=100_000)["results"]
+        for one in found:
+            if one["metadata"]["name"] == name:
+                self._memory.delete(one["id"])
+
 
 class LangGraph:
     """The SQLite store of LangGraph, with a namespace for each person."""
@@ -167,6 +193,10 @@ class LangGraph:
     def search(self, space: str, text: str, most: int) -> list[str]:
         """Search a namespace."""
         return [item.key for item in self._store.search((space,), query=text, limit=most)]
+
+    def delete(self, space: str, name: str) -> None:
+        """Delete one item."""
+        self._store.delete((space,), name)
 
 
 class MemPalace:
@@ -214,6 +244,10 @@ class MemPalace:
         found = self._searcher.search_memories(text, str(self._folder / space), n_results=most)
         return [one["source_file"].removesuffix(".txt") for one in found["results"]]
 
+    def delete(self, space: str, name: str) -> None:
+        """Delete one drawer."""
+        self._open[space].delete(ids=[name])
+
 
 class MemoryService:
     """mcp-memory-service with sqlite-vec, a file for each person."""
@@ -235,13 +269,14 @@ class MemoryService:
         self._folder = folder
         self._loop = asyncio.new_event_loop()
         self._open: dict[str, Any] = {}
+        self._digests: dict[tuple[str, str], str] = {}
 
     def add(self, space: str, name: str, text: str) -> None:
         """Store one memory; near duplicates are stored too."""
         if space not in self._open:
             self._open[space] = self._kind(str(self._folder / f"{space}.db"))
             self._loop.run_until_complete(self._open[space].initialize())
-        digest = hashlib.sha256(f"{name}:{text}".encode()).hexdigest()
+        digest = self._digests[space, name] = hashlib.sha256(f"{name}:{text}".encode()).hexdigest()
         memory = self._memory(content=text, content_hash=digest, metadata={"name": name})
         done, why = self._loop.run_until_complete(self._open[space].store(memory, skip_semantic_dedup=True))
         if not done:
@@ -251,6 +286,10 @@ class MemoryService:
         """Retrieve memories."""
         found = self._loop.run_until_complete(self._open[space].retrieve(text, n_results=most))
         return [one.memory.metadata["name"] for one in found]
+
+    def delete(self, space: str, name: str) -> None:
+        """Delete one memory by its digest."""
+        self._loop.run_until_complete(self._open[space].delete(self._digests[space, name]))
 
 
 KINDS = {
@@ -279,6 +318,14 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         began = time.process_time()
         ranked[name] = peer.search(space, text, job["most"])
         searches.append(time.process_time() - began)
+    if job.get("deleted"):
+        space, name, text = job["deleted"]
+        peer.add(space, name, text)
+        if name not in peer.search(space, text, job["most"]):
+            raise RuntimeError(f"{job['peer']} does not find a text by itself")
+        peer.delete(space, name)
+        if name in peer.search(space, text, job["most"]):
+            raise RuntimeError(f"{job['peer']} still finds a text that was deleted")
     version = importlib.metadata.version(job["package"]) if job["package"] else ""
     return {"version": version, "writes": writes, "searches": searches, "ranked": ranked}
 

@@ -55,7 +55,8 @@ def test_the_made_facts_ask_for_each_fact_once() -> None:
 
 def test_the_child_ranks_what_it_was_given(tmp_path: Path) -> None:
     texts = [("a", "u1", "The piano is out of tune"), ("a", "u2", "Lentils for dinner"), ("b", "u3", "A piano")]
-    job = {"peer": "fts5", "package": "", "folder": str(tmp_path), "most": 5, "texts": texts, "vectors": {"-": [1.0]}}
+    job: dict[str, object] = {"peer": "fts5", "package": "", "folder": str(tmp_path), "most": 5, "texts": texts}
+    job |= {"vectors": {"-": [1.0]}, "deleted": ("a", "u4", "a quenchwillow")}
     asked = json.dumps({**job, "questions": [("a", "q1", "whose piano?")]})
     child = [sys.executable, "-P", str(ROOT / "bench" / "peers_child.py")]
     ran = subprocess.run(child, input=asked, capture_output=True, text=True, check=True)
@@ -63,3 +64,4 @@ def test_the_child_ranks_what_it_was_given(tmp_path: Path) -> None:
     assert found["ranked"] == {"q1": ["u1"]}
     assert len(found["writes"]) == 3
     assert len(found["searches"]) == 1
+    assert peers.count_word(tmp_path) > 0, "FTS5 leaves a deleted text in its file"

@@ -38,6 +38,14 @@ class Peer(Protocol):
         """Delete one text as the system's documentation says."""
         ...
 
+    def close(self) -> None:
+        """Close what is open, where the system has a call for it."""
+        ...
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
 
 class Vectors:
     """The vectors of all texts and questions, by their words: some systems strip the spaces around a text."""
@@ -83,6 +91,9 @@ class TextFile:
         lines = path.read_text("utf-8").splitlines(keepends=True)
         path.write_text("".join(line for line in lines if line.partition("\t")[0] != name), "utf-8")
 
+    def close(self) -> None:
+        """Close nothing: no file is open."""
+
 
 class FullText:
     """SQLite with FTS5 and BM25: the floor."""
@@ -109,6 +120,10 @@ class FullText:
         with self._rows:
             self._rows.execute("DELETE FROM texts WHERE space = ? AND name = ?", (space, name))
 
+    def close(self) -> None:
+        """Close the database."""
+        self._rows.close()
+
 
 class Chroma:
     """Chroma with a collection for each person."""
@@ -133,6 +148,10 @@ class Chroma:
     def delete(self, space: str, name: str) -> None:
         """Delete one document."""
         self._collection(space).delete(ids=[name])
+
+    def close(self) -> None:
+        """Close the client, in versions that can."""
+        getattr(self._client, "close", _nothing)()
 
 
 class Mem0:
@@ -173,6 +192,11 @@ class Mem0:
             if one["metadata"]["name"] == name:
                 self._memory.delete(one["id"])
 
+    def close(self) -> None:
+        """Close the history and the local Qdrant."""
+        getattr(self._memory, "close", _nothing)()
+        self._memory.vector_store.client.close()
+
 
 class LangGraph:
     """The SQLite store of LangGraph, with a namespace for each person."""
@@ -182,8 +206,8 @@ class LangGraph:
         # Its documentation says `fields`; version 3.1 reads `text_fields`.
         fields = {"fields": ["text"], "text_fields": ["text"]}
         index = {"dims": vectors.dimensions, "embed": vectors.many, **fields}
-        rows = sqlite3.connect(folder / "store.db", check_same_thread=False, isolation_level=None)
-        self._store = base.SqliteStore(rows, index=index)
+        self._rows = sqlite3.connect(folder / "store.db", check_same_thread=False, isolation_level=None)
+        self._store = base.SqliteStore(self._rows, index=index)
         self._store.setup()
 
     def add(self, space: str, name: str, text: str) -> None:
@@ -197,6 +221,10 @@ class LangGraph:
     def delete(self, space: str, name: str) -> None:
         """Delete one item."""
         self._store.delete((space,), name)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._rows.close()
 
 
 class MemPalace:
@@ -248,6 +276,11 @@ class MemPalace:
         """Delete one drawer."""
         self._open[space].delete(ids=[name])
 
+    def close(self) -> None:
+        """Close the palaces, in versions that can."""
+        for one in self._open.values():
+            getattr(one, "close", _nothing)()
+
 
 class MemoryService:
     """mcp-memory-service with sqlite-vec, a file for each person."""
@@ -291,6 +324,13 @@ class MemoryService:
         """Delete one memory by its digest."""
         self._loop.run_until_complete(self._open[space].delete(self._digests[space, name]))
 
+    def close(self) -> None:
+        """Close the databases."""
+        for one in self._open.values():
+            found = one.close()
+            if asyncio.iscoroutine(found):
+                self._loop.run_until_complete(found)
+
 
 KINDS = {
     "text-file": TextFile,
@@ -326,6 +366,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         peer.delete(space, name)
         if name in peer.search(space, text, job["most"]):
             raise RuntimeError(f"{job['peer']} still finds a text that was deleted")
+    peer.close()
     version = importlib.metadata.version(job["package"]) if job["package"] else ""
     return {"version": version, "writes": writes, "searches": searches, "ranked": ranked}
 

@@ -19,6 +19,8 @@ WANTED = {
     "back up": "guides/backup.md",
     "erase": "guides/purge.md",
 }
+#: Words that people type into the search field of a site about memory.
+SEARCHED = ("semantic search", "vector store", "embedding model", "extraction", "retention", "TTL", "GDPR", "RAG")
 #: Clicks from the first page: by links in the text, and by tab and entry of the navigation.
 CLICKS = 2
 _LABELLED = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
@@ -76,6 +78,11 @@ def test_a_newcomer_finds_it_in_two_clicks(wish: str) -> None:
     # A section below a tab is a heading over its entries, and takes no click.
     assert len(ways) == 1
     assert len(ways[0]) <= CLICKS + 1
+
+
+def test_the_first_page_has_the_words_that_people_search_for() -> None:
+    text = (DOCS / HOME).read_text("utf-8")
+    assert not [word for word in SEARCHED if word not in text]
 
 
 def test_every_page_is_linked_from_the_text_of_another() -> None:

@@ -281,6 +281,7 @@ def _going_back() -> dict[str, Run]:
     """To nothing that is there."""
     return {
         "trash.restore": lambda v: v.privacy.trash.restore(session_id="ses_none"),
+        "trash.add": lambda v: v.privacy.trash.add(["mem_none"]),
         "trash.restore_aged": lambda v: v.privacy.trash.restore_aged(),
         "trash.sweep": lambda v: v.privacy.trash.sweep(),
         "undo.event": lambda v: v.privacy.undo.event(10**9),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import datetime
 
     from recollectum.domain.memory import Memory
@@ -115,11 +115,25 @@ class AsyncTrash:
         """Return deleted memories, newest first: all, those deleted between two times, or those of a session."""
         return await asyncio.to_thread(lambda: self._service().list(since=since, until=until, session_id=session_id))
 
+    async def add(self, memory_ids: Iterable[str]) -> Restored:
+        """Forget up to 1,000 memories in one transaction that is undone as one step; leave those that cannot be."""
+        return await asyncio.to_thread(lambda: self._service().add(memory_ids))
+
     async def restore(
-        self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session_id: str | None = None,
+        memory_ids: Iterable[str] | None = None,
     ) -> Restored:
-        """Restore all that `list` finds, in one transaction that can be undone; at least one filter is required."""
-        return await asyncio.to_thread(lambda: self._service().restore(since=since, until=until, session_id=session_id))
+        """Restore all that `list` finds, in one transaction that can be undone; at least one filter is required.
+
+        With `memory_ids`, restore these instead, up to 1,000, from the trash or the archive.
+        """
+        return await asyncio.to_thread(
+            lambda: self._service().restore(since=since, until=until, session_id=session_id, memory_ids=memory_ids)
+        )
 
     async def list_aged(self) -> builtins.list[Memory]:
         """Return the memories that age alone archived or deleted, oldest first."""

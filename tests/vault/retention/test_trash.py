@@ -52,6 +52,43 @@ def test_what_came_from_a_session_comes_back(vault: Vault) -> None:
 
 
 @pytest.mark.feature("M8")
+def test_many_are_forgotten_in_one_step_and_come_back_by_one_undo(vault: Vault) -> None:
+    ids = [vault.memories.save(f"number {number} of many").id for number in range(5)]
+    vault.memories.move(ids[1], State.ARCHIVED)
+    vault.memories.forget(ids[2])
+    done = vault.privacy.trash.add([*ids[:4], ids[0], "mem_none"])
+    assert [one.id for one in done.memories] == [ids[0], ids[1], ids[3]]
+    assert {one.memory_id: one.why.partition("'")[2].partition("' ")[2] for one in done.left} == {
+        ids[2]: "is in the trash already",
+        "mem_none": "is destroyed, or was never here",
+    }
+    assert contents(vault) == {"number 4 of many"}
+    assert done.event
+    vault.privacy.undo.event(done.event)
+    assert contents(vault) == {"number 0 of many", "number 3 of many", "number 4 of many"}
+    assert vault.memories.get(ids[1]).state is State.ARCHIVED
+    back = vault.privacy.trash.restore(memory_ids=[ids[1], ids[2]])
+    assert [one.id for one in back.memories] == [ids[1], ids[2]]
+    assert len(contents(vault)) == 5
+    vault.privacy.undo.last()
+    assert len(contents(vault)) == 3
+
+
+@pytest.mark.feature("M8")
+def test_a_selection_must_name_a_memory_and_not_too_many(vault: Vault) -> None:
+    many = [f"mem_{number}" for number in range(1001)]
+    for ids, why in (([], "name at least one"), (many, "1001 memories are named, and 1000")):
+        with pytest.raises(InvalidInput, match=why):
+            vault.privacy.trash.add(ids)
+        with pytest.raises(InvalidInput, match=why):
+            vault.privacy.trash.restore(memory_ids=ids)
+    with pytest.raises(InvalidInput, match="not by both"):
+        vault.privacy.trash.restore(memory_ids=["mem_1"], since=START)
+    nothing = vault.privacy.trash.add(["mem_1"])
+    assert (nothing.memories, nothing.event) == ((), None)
+
+
+@pytest.mark.feature("M8")
 def test_past_the_grace_window_and_under_a_taken_key_nothing_comes_back(vault: Vault, clock: Turning) -> None:
     late = vault.memories.save("too late").memory
     vault.memories.forget(late.id)

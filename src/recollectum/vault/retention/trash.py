@@ -1,7 +1,7 @@
 """Lists and restores deleted memories, and runs the sweeps that empty the trash."""
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from recollectum.domain.page import LAST_NUMBER, Page, cut_page, number_of
 from recollectum.domain.records import dataclass
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
-from recollectum.policy.lifecycle import check_restorable, due_at, due_step, enter, state_at
+from recollectum.policy.lifecycle import LIVE, check_restorable, due_at, due_step, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, memory_pages
 from recollectum.storage.tables.trail import events, meta, sweeps, undo
@@ -36,7 +36,7 @@ _AGREED = "retention_agreed"
 
 @dataclass(frozen=True, slots=True)
 class UnrestoredMemory:
-    """A memory that stayed in the trash, and why."""
+    """A memory that stayed where it was, and why."""
 
     memory_id: str
     why: str
@@ -44,10 +44,12 @@ class UnrestoredMemory:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The result of restoring from the trash."""
+    """The memories that were moved out of the trash, or into it, and those that were left."""
 
     memories: tuple[Memory, ...]
     left: tuple[UnrestoredMemory, ...] = ()
+    #: The last event of it, by which all of it is undone; None when nothing was moved.
+    event: int | None = None
 
 
 class Trash(VaultService):
@@ -61,17 +63,41 @@ class Trash(VaultService):
         wanted = _deleted_between(since, until)
         return self._runtime.read(lambda tx, reading: _select_deleted(tx, reading, wanted, session_id))
 
+    @operation(Action.MEMORY_DELETE, Scope.USER, reads=True)
+    def add(self, memory_ids: Iterable[str]) -> Restored:
+        """Forget up to 1,000 memories in one transaction that is undone as one step; leave those that cannot be."""
+        wanted = _check_ids(memory_ids)
+
+        def change(tx: Tx, reading: ClockReading) -> Restored:
+            return Restored(*_move_each(tx, wanted, lambda one: _discard(tx, one, reading, self._runtime)))
+
+        return self._runtime.write(change, frees=True)
+
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def restore(
-        self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session_id: str | None = None,
+        memory_ids: Iterable[str] | None = None,
     ) -> Restored:
-        """Restore all that `list` finds, in one transaction that can be undone; at least one filter is required."""
+        """Restore all that `list` finds, in one transaction that can be undone; at least one filter is required.
+
+        With `memory_ids`, restore these instead, up to 1,000, from the trash or the archive.
+        """
+        if memory_ids is not None:
+            if not since is until is session_id is None:
+                raise InvalidInput("choose what to restore: by ids, or by a time of deletion or a session; not by both")
+            named = _check_ids(memory_ids)
+            return self._runtime.write(lambda tx, reading: _restore_all(tx, reading, self._runtime, named))
         if since is until is session_id is None:
             raise InvalidInput("choose what to restore: a time of deletion, or a session; restore one memory by its id")
         wanted = _deleted_between(since, until)
 
         def change(tx: Tx, reading: ClockReading) -> Restored:
-            return _restore_all(tx, reading, self._runtime, _select_deleted(tx, reading, wanted, session_id))
+            chosen = _select_deleted(tx, reading, wanted, session_id)
+            return _restore_all(tx, reading, self._runtime, [one.id for one in chosen])
 
         return self._runtime.write(change)
 
@@ -83,9 +109,11 @@ class Trash(VaultService):
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def restore_aged(self) -> Restored:
         """Restore all that `list_aged` finds, in one transaction that can be undone."""
-        return self._runtime.write(
-            lambda tx, reading: _restore_all(tx, reading, self._runtime, _select_aged(tx, reading))
-        )
+
+        def change(tx: Tx, reading: ClockReading) -> Restored:
+            return _restore_all(tx, reading, self._runtime, [one.id for one in _select_aged(tx, reading)])
+
+        return self._runtime.write(change)
 
     @operation(Action.LIFECYCLE_RUN, Scope.USER, reads=True)
     def sweep(self, *, agreed: bool = False) -> Sweep:
@@ -128,18 +156,48 @@ class Trash(VaultService):
         return done
 
 
-def _restore_all(tx: Tx, reading: ClockReading, runtime: VaultRuntime, chosen: list[Memory]) -> Restored:
+def _check_ids(memory_ids: Iterable[str]) -> list[str]:
+    """Return the ids, each once; raise when there are none, or too many for one transaction."""
+    found = list(dict.fromkeys(memory_ids))
+    if not found:
+        raise InvalidInput("no memory is named; name at least one by its id")
+    if len(found) > MAX_PAGE:
+        raise InvalidInput(f"{len(found)} memories are named, and {MAX_PAGE} can be moved at once; name fewer")
+    return found
+
+
+def _restore_all(tx: Tx, reading: ClockReading, runtime: VaultRuntime, chosen: list[str]) -> Restored:
+    return Restored(*_move_each(tx, chosen, lambda one: restore_memory(tx, one, reading, runtime)))
+
+
+def _move_each(
+    tx: Tx, chosen: list[str], step: Callable[[str], Memory]
+) -> tuple[tuple[Memory, ...], tuple[UnrestoredMemory, ...], int | None]:
+    """Move each memory that can be moved, as one step of the undo; return them, those left, and the last event."""
     begun = undo.last_event(tx)
-    back: list[Memory] = []
+    moved: list[Memory] = []
     left: list[UnrestoredMemory] = []
-    for memory in chosen:
+    for memory_id in chosen:
         try:
-            back.append(restore_memory(tx, memory.id, reading, runtime))
+            moved.append(step(memory_id))
         except (Conflict, StepRefused) as error:
-            left.append(UnrestoredMemory(memory.id, str(error)))
-    if back:
-        undo.add_step(tx, Range(begun + 1, undo.last_event(tx)))
-    return Restored(tuple(back), tuple(left))
+            left.append(UnrestoredMemory(memory_id, str(error)))
+    if not moved:
+        return (), tuple(left), None
+    ended = undo.last_event(tx)
+    undo.add_step(tx, Range(begun + 1, ended))
+    return tuple(moved), tuple(left), ended
+
+
+def _discard(tx: Tx, memory_id: str, reading: ClockReading, runtime: VaultRuntime) -> Memory:
+    found = memories.find(tx, memory_id)
+    if found is None:
+        raise StepRefused(f"memory {memory_id!r} is destroyed, or was never here")
+    memory = changes.apply_due_steps(tx, found, reading, runtime.retention)
+    if state_at(memory, reading) not in LIVE:
+        raise StepRefused(f"memory {memory_id!r} is in the trash already")
+    change = changes.Change(tx, runtime.actor, reading.now)
+    return changes.move(change, memory, State.SOFT_DELETED, runtime.retention)
 
 
 def restore_memory(tx: Tx, memory_id: str, reading: ClockReading, runtime: VaultRuntime) -> Memory:

@@ -1,23 +1,16 @@
 """Axe looks at every page, in light and in dark, and finds nothing serious."""
 
-from importlib import resources
 from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.doors.console.browsers import watched
+from tests.doors.console.pictures import COLOURS, axe_faults
 from tests.doors.console.samples import PERSON
 from tests.doors.console.servers import Place
 
 pytestmark = [pytest.mark.loopback, pytest.mark.process, pytest.mark.browser]
-
-#: What a colour scheme can spoil, and nothing else can.
-COLOURS = ["color-contrast", "link-in-text-block"]
-RUN = """async (rules) => {
-  const found = await axe.run(rules ? {runOnly: rules} : {});
-  return found.violations.map(v => [v.impact, v.id, v.nodes.map(n => n.html).slice(0, 3)]);
-}"""
 
 
 def _paths(place: Place) -> list[str]:
@@ -31,7 +24,10 @@ def _paths(place: Place) -> list[str]:
         "/?q=walnuts",
         "/?q=nothing+at+all+like+zzzz",
         "/console/memories",
+        "/console/memories?q=garden",
         "/console/memories?state=archived",
+        "/console/start",
+        "/console/nothing",
         f"/console/memories/{memory.id}",
         f"/console/memories/{trash.id}",
         "/console/memories/mem_none",
@@ -50,12 +46,6 @@ def _paths(place: Place) -> list[str]:
     ]
 
 
-def _faults(page: Page, rules: list[str] | None) -> list[Any]:
-    # Through the browser's own tools: the page's policy lets no script of others in.
-    page.evaluate((resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-    return [fault for fault in page.evaluate(RUN, rules) if fault[0] in ("serious", "critical")]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_serious_fault(chromium: Browser, filled: Place, scheme: Literal["light", "dark"]) -> None:
     context = chromium.new_context(color_scheme=scheme, viewport={"width": 1100, "height": 800})
@@ -70,7 +60,12 @@ def test_axe_finds_no_serious_fault(chromium: Browser, filled: Place, scheme: Li
     page.goto(f"{filled.url}/console/privacy")
     with page.expect_navigation():
         page.get_by_role("button", name="Preview…").first.click()
-    faults["preview"] = _faults(page, rules)
+    faults["preview"] = axe_faults(page, rules)
+    page.goto(f"{filled.url}/console/memories")
+    page.get_by_role("checkbox", name="Select: ").first.check()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Forget…").click()
+    faults["selection"] = axe_faults(page, rules)
     assert not {path: found for path, found in faults.items() if found}
     context.close()
 
@@ -79,4 +74,4 @@ def _look(page: Page, url: str, rules: list[str] | None) -> list[Any]:
     page.goto(url)
     for summary in page.locator("summary").all():
         summary.click()
-    return _faults(page, rules)
+    return axe_faults(page, rules)

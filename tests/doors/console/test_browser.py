@@ -10,28 +10,12 @@ from playwright.sync_api import Browser, Page, expect
 from recollectum.domain.memory import Kind, State
 from recollectum.domain.proposal import Act, Finding
 from tests.doors.console.browsers import Watched, watched
+from tests.doors.console.pictures import cut_words, overflow, paths
 from tests.doors.console.samples import PERSON
 from tests.doors.console.servers import Place
 from tests.home.extensions.samples import files, write_folder
 
 pytestmark = [pytest.mark.loopback, pytest.mark.process, pytest.mark.browser]
-
-PATHS = (
-    "/",
-    "/?q=walnuts",
-    "/console/memories",
-    "/console/memories?state=soft_deleted",
-    "/console/conversations",
-    "/console/projects",
-    "/console/review",
-    "/console/timeline",
-    "/console/context?q=lisbon",
-    "/console/state",
-    "/console/privacy",
-    "/console/extensions",
-    "/console/tasks",
-    "/console/health",
-)
 
 
 def _signed_in(browser: Browser, place: Place, *, scripts: bool = True, width: int = 1200) -> Watched:
@@ -159,7 +143,7 @@ def test_a_person_erases_themselves_and_keeps_the_receipt(place: Place, page: Pa
 
 def test_something_is_written_down_and_seen_in_the_context(place: Place, page: Page) -> None:
     page.get_by_role("link", name="Memories").click()
-    page.get_by_text("Write something down").click()
+    # Open at once, because there is nothing else to see.
     page.get_by_label("In your own words").fill("The allotment is number 27")
     page.get_by_role("button", name="Remember").click()
     expect(page.get_by_role("status")).to_have_text("Remembered.")
@@ -228,16 +212,27 @@ def test_tool_calls_are_folded_and_open(chromium: Browser, filled: Place) -> Non
 
 
 def test_every_page_fits_a_phone_and_asks_nobody_else(chromium: Browser, filled: Place) -> None:
-    seen = _signed_in(chromium, filled, width=375)
-    vault = filled.home.vault(PERSON)
-    memory = vault.memories.find("diet")
-    assert memory
-    more = (f"/console/memories/{memory.id}", f"/console/conversations/{vault.sessions.list()[-1].id}")
-    for path in (*PATHS, *more):
+    seen = _signed_in(chromium, filled, width=390)
+    filled.home.vault(PERSON).tasks.save("report-6", {"state": "working"})
+    for name, path in paths(filled).items():
+        if name.startswith("no-such"):
+            # The browser itself notes the status of an error page.
+            continue
         seen.page.goto(filled.url + path)
-        wide = seen.page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= 375, (path, wide)
+        assert overflow(seen.page) <= 0, name
+        assert cut_words(seen.page) == [], name
     seen.check()
+
+
+def test_the_check_of_a_phone_sees_what_is_wrong(chromium: Browser, filled: Place) -> None:
+    seen = _signed_in(chromium, filled, width=390)
+    seen.page.goto(f"{filled.url}/console/tasks")
+    words = "document.querySelector('h1').append(Object.assign(document.createElement('p'), {textContent: 'learning'}))"
+    seen.page.evaluate(words)
+    seen.page.evaluate("document.querySelector('h1 p').style.width = '2em'")
+    assert cut_words(seen.page) == ["learning"]
+    seen.page.evaluate("document.querySelector('h1 p').style.width = '900px'")
+    assert overflow(seen.page) > 0
 
 
 @pytest.mark.feature("C11")

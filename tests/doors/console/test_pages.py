@@ -276,7 +276,7 @@ def test_tasks_are_listed_with_sizes_and_ages(place: Place, ada: httpx2.Client, 
     both = first + ada.get(more[1]).text
     assert "<img src=x" not in both
     assert "&lt;img src=x" in both
-    assert "<td>1</td><td>1.0 MiB</td>" in both
+    assert '<td data-label="Files">1</td><td data-label="Stored">1.0 MiB</td>' in both
     assert all(f"<bdi>task-{number}</bdi>" in both for number in range(50))
     assert "bob-1" not in both
     assert ada.get("/console/tasks?after=nonsense").status_code == 400

@@ -7,6 +7,7 @@ sign_in        signing in and out
 sign_in_desk   one-time links and browser sessions
 search         the first page
 memories       memories, their history and sources
+memory_lists   the filter of the list, and what is done to many memories at once
 conversations  conversations to read, and their projects
 review         proposals to decide
 text_diff      word-by-word comparison
@@ -16,6 +17,6 @@ context        what an agent would be given
 agent_state    what agents keep besides
 privacy        what is stored, export and erasure
 health         findings, index, background work
-home_pages     pages about the home: extensions
+home_pages     pages about the home: first steps, extensions
 templates/, static/  HTML templates and the three files that pages load
 """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 router = new_router()
 PLACE = f"{ROOT}/conversations"
 _PAGE = 30
-_MESSAGES = 60
+_MESSAGES = 40
 #: How many messages are shown before the target of a link.
 _LEAD = 8
 _LONGEST = 20_000

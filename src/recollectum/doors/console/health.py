@@ -15,10 +15,12 @@ _QUICK = 64 * 2**20
 _SHARED_TOPICS = frozenset({"key", "recovery code", "disk", "disk reserve", "backup", "clock", "telemetry"})
 HEADINGS = {
     Severity.FINE: "All is well",
-    Severity.NOTE: "All is well, with a remark",
+    Severity.NOTE: "All is well",
     Severity.WARNING: "Something should be done",
     Severity.PROBLEM: "Something is broken",
 }
+
+_WORST_FIRST = (Severity.PROBLEM, Severity.WARNING, Severity.NOTE, Severity.FINE)
 
 
 @router.get(PLACE)
@@ -26,11 +28,13 @@ def health(visit: CurrentVisit, doctor: str = "") -> Response:
     """Show the doctor's findings, the index, and waiting or failed work."""
     place = visit.recollectum.vault_place(visit.vault.owner)
     looked = bool(doctor) or place is None or place.bytes <= _QUICK
-    found = findings(visit) if looked else []
+    found = sorted(findings(visit), key=lambda one: _WORST_FIRST.index(one.severity)) if looked else []
+    worst_of_all = worst(found)
     values = {
         "looked": looked,
-        "heading": HEADINGS[worst(found)] if looked else "Not checked yet",
-        "severity": worst(found).value if looked else "note",
+        "heading": HEADINGS[worst_of_all] if looked else "Not checked yet",
+        "severity": worst_of_all.value if looked else "note",
+        "remarks": sum(one.severity is Severity.NOTE for one in found) if worst_of_all is Severity.NOTE else 0,
         "findings": found,
         "index": visit.vault.admin.index.status(),
         "check": visit.vault.admin.index.verify() if looked else None,

@@ -8,10 +8,11 @@ from starlette.responses import Response
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.ids import parse_enum, parse_optional_enum
-from recollectum.domain.memory import Citation, Kind, Memory, State, Version, parse_listable_state
+from recollectum.domain.memory import Citation, Kind, Memory, State, Version
 from recollectum.domain.message import Message
 from recollectum.domain.proposal import Span
 from recollectum.domain.records import dataclass
+from recollectum.doors.console.memory_lists.filtering import LOOKED, MemoryFilter, find_memories
 from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, Visit, new_router
 from recollectum.doors.console.rendering import spanned
 from recollectum.doors.console.text_diff import DiffPiece, diff_words
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _MOST = 50
 _AROUND = 240
+#: How many characters of a cited text are shown; the conversation has the rest.
+_CITED = 1_000
 _WORDS = re.compile(r"\w+")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
@@ -74,15 +77,16 @@ def _closest(memory: Memory, message: Message) -> Span:
 def _origin(message: Message, span: Span) -> MemoryOrigin:
     mark = urlencode({"at": message.position, "from": span.start, "to": span.end})
     href = f"{ROOT}/conversations/{message.session_id}?{mark}#m{message.position}"
-    first, last = max(0, span.start - _AROUND), min(len(message.text), span.end + _AROUND)
-    pieces = spanned(message.text[first:last], span.start - first, span.end - first)
+    end = min(span.end, span.start + _CITED)
+    first, last = max(0, span.start - _AROUND), min(len(message.text), end + _AROUND)
+    pieces = spanned(message.text[first:last], span.start - first, end - first)
     return MemoryOrigin(href, message.speaker or message.role.value, message, pieces)
 
 
 router = new_router()
 PLACE = f"{ROOT}/memories"
 TABS = ((State.ACTIVE, "Active"), (State.ARCHIVED, "Archived"), (State.SOFT_DELETED, "Trash"))
-_PAGE = 30
+_PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +98,30 @@ class VersionView:
 
 
 @router.get(PLACE)
-def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", before: str = "") -> Response:
-    """Show the newest memories in one state."""
+def listed(
+    visit: CurrentVisit, state: str = "", kind: str = "", q: str = "", before: str = "", write: str = ""
+) -> Response:
+    """Show the newest memories in one state, of one kind, or with some words."""
     vault = visit.vault
-    wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind or None, "kind")
-    found = vault.memories.list(state=wanted, kind=sort, cursor=before or None, limit=_PAGE)
-    more = urlencode({"state": state, "kind": kind, "before": found.next}) if found.next else ""
+    wanted = MemoryFilter.parse(state, kind, q)
+    found = find_memories(vault, wanted, before=before or None, limit=_PAGE)
     counts = vault.admin.totals().memories
     values = {
         "tabs": [(one.value, name, counts.get(one, 0)) for one, name in TABS],
-        "state": state,
-        "kind": kind,
+        "state": wanted.state.value,
+        "kind": wanted.kind or "",
+        "q": wanted.text,
         "kinds": [one.value for one in Kind],
-        "memories": found,
-        "more": more,
+        "memories": found.memories,
+        "more": wanted.query(before=found.next) if found.next else "",
+        "cut": found.cut,
+        "looked": LOOKED,
+        "count": counts.get(wanted.state, 0),
+        "any": any(counts.values()),
+        "narrows": wanted.narrows,
         "before": before,
+        "write": bool(write),
+        "grace": vault.admin.lifecycle.retention().grace.days,
     }
     return visit.page("memories.html", values)
 

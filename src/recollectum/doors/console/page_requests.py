@@ -1,9 +1,14 @@
 """Turns a request into the visit of a signed-in person, and an error into a page; checks CSRF tokens of forms."""
 
+import base64
+import hashlib
 import hmac
+import math
 from collections.abc import Callable, Coroutine, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.exceptions import RequestValidationError
@@ -11,6 +16,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Scope
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import (
@@ -26,7 +32,7 @@ from recollectum.domain.errors import (
 )
 from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.records import dataclass
-from recollectum.doors.console.rendering import HEADERS, render
+from recollectum.doors.console.rendering import HEADERS, POLICY, STYLE_SHEET, Reader, plural, render
 from recollectum.doors.console.sign_in_desk import BrowserSession, SignInDesk
 from recollectum.doors.http.server_state import ServerState, server_state_of
 
@@ -36,6 +42,8 @@ if TYPE_CHECKING:
 
 COOKIE = "recollectum_session"
 THEME = "recollectum_theme"
+#: The time zone of the browser, which the script of the pages writes.
+ZONE = "recollectum_zone"
 #: The prefix of every page except search, which is the root.
 ROOT = "/console"
 #: The entries of the navigation, by the last part of their path.
@@ -59,6 +67,7 @@ NOT_PRIVATE = (
 )
 _MOST_FIELDS = 200
 _MOST_WAITING = 100
+_LONGEST_ZONE = 64
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -90,13 +99,19 @@ class Visit:
             "owners": [str(one) for one in self.recollectum.list_owners()],
             "waiting": self._waiting(),
             "notice": self.signed.notice,
+            "undo": self.signed.undo,
             "csrf": self.signed.csrf,
             "back": _here(self.request),
             "pages": [(f"{ROOT}/{part}" if part else "/", name) for part, name in PAGES],
             "theme": theme_of(self.request),
             "root": ROOT,
         }
-        return render(template, {**frame, **values}, status=status)
+        return render(template, {**frame, **values}, status=status, reader=self.reader)
+
+    @property
+    def reader(self) -> Reader:
+        """Who reads the pages of this visit."""
+        return Reader(zone=zone_of(self.request), person=str(self.signed.person))
 
     def _waiting(self) -> str:
         """Return how many proposals wait, for the navigation; empty for a person who may not see them."""
@@ -109,13 +124,16 @@ class Visit:
 
     def part(self, template: str, values: Mapping[str, object]) -> HTMLResponse:
         """Render a part of a page, for the script that searches while the person types."""
-        return render(template, {"root": ROOT, "csrf": self.signed.csrf, **values})
+        return render(template, {"root": ROOT, "csrf": self.signed.csrf, **values}, reader=self.reader)
 
-    def go(self, path: str, told: str = "", notice: Notice = NO_NOTICE) -> RedirectResponse:
-        """Redirect to another page of the console, which shows once what was done, and what was done to the text."""
+    def go(self, path: str, told: str = "", notice: Notice = NO_NOTICE, *, undo: int | None = None) -> RedirectResponse:
+        """Redirect to another page of the console, which shows once what was done, and what was done to the text.
+
+        With `undo`, the number of an event, the page offers to undo it.
+        """
         sentences = [told, *(f"{one}." for one in notice.sentences())] if told else []
         if sentences:
-            self.desk.leave_notice(self.cookie, " ".join(sentences))
+            self.desk.leave_notice(self.cookie, " ".join(sentences), undo)
         return RedirectResponse(local_path(path), status_code=303)
 
 
@@ -176,6 +194,10 @@ class PostedForm:
         found = self.fields.get(name, [default])[0]
         return found.replace("\r\n", "\n").replace("\r", "\n")
 
+    def every(self, name: str) -> list[str]:
+        """Return all fields of one name, such as the ticked boxes of a list."""
+        return list(self.fields.get(name, ()))
+
     def number(self, name: str) -> int:
         """Return one field that must be a whole number."""
         text = self.text(name).strip()
@@ -212,6 +234,16 @@ def theme_of(request: Request) -> str:
     """Return the chosen theme: light, dark, or auto for the system's preference."""
     chosen = request.cookies.get(THEME, "")
     return chosen if chosen in ("light", "dark") else "auto"
+
+
+def zone_of(request: Request) -> ZoneInfo | None:
+    """Return the time zone of the browser; None when it is unknown, here or there."""
+    name = request.cookies.get(ZONE, "")
+    try:
+        return ZoneInfo(name) if name and len(name) <= _LONGEST_ZONE else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # Not a zone of this machine, or no zone at all, such as the name of a folder.
+        return None
 
 
 def local_path(path: str) -> str:
@@ -305,5 +337,60 @@ def trouble_page(request: Request, error: RecollectumError) -> Response:
     """Render an error page: what went wrong, and a link back."""
     found = next(((code, words) for kind, code, words in _STATUS if isinstance(error, kind)), None)
     status, heading = found or (500, "Something went wrong")
-    values = {"heading": heading, "sentence": str(error), "theme": theme_of(request), "root": ROOT}
+    values = {"heading": heading, "sentence": str(error), "theme": theme_of(request), "root": ROOT, "style": ""}
     return render("trouble.html", values, status=status)
+
+
+#: What a request that reaches no page says to a person, by its status: a heading, and what to do.
+REFUSED: Mapping[int, tuple[str, str]] = {
+    400: ("That request cannot be read", "Open the page again, and repeat what you did."),
+    403: ("Not allowed", "The request came from a page of another site. Open the console itself, and repeat it there."),
+    404: ("There is no such page", "The address is mistyped, or the page was moved."),
+    405: ("This address is for forms", "Open the page that has the form, and send it from there."),
+    413: ("That is too long", "The server does not take so much at once. Send it in smaller parts."),
+    415: ("That form cannot be read", "Open the page that has the form, and send it from there."),
+    421: (
+        "This name is not allowed",
+        "The server does not answer to the host name in the address. Open it as localhost on its own machine, or add "
+        "the name on the server: recollectum settings set server.hosts NAME, and start the daemon again.",
+    ),
+    422: ("That value cannot be used", "Open the page again, and change what you typed."),
+    429: ("Too many requests", "Wait a little, and load the page again."),
+    500: (
+        "Something went wrong",
+        "The mistake is not yours; the log of the server has the details. Look whether the last step was done before "
+        "you repeat it.",
+    ),
+    503: ("Not ready", "The server cannot answer now. Load the page again in a minute."),
+}
+#: Where programs ask, and get JSON, whatever they accept.
+_OF_PROGRAMS = ("/v1/", "/memory/", "/mcp", "/local/")
+
+
+def refusal_page(scope: Scope, status: int, wait: float = 0.0) -> Response | None:
+    """Render the page of a request that reached no route or failed; None for a program, which gets JSON.
+
+    The page brings its style with it: a server that refuses a host name or a rate refuses the style sheet too.
+    """
+    request = Request(scope)
+    told = REFUSED.get(status) or (REFUSED[500] if status >= 500 else None)
+    of_person = "text/html" in request.headers.get("accept", "") and not scope["path"].startswith(_OF_PROGRAMS)
+    if told is None or not of_person:
+        return None
+    heading, sentence = told
+    if wait:
+        sentence = f"Wait {plural(math.ceil(wait), 'second')}, and load the page again."
+    style, digest = _style()
+    values = {"heading": heading, "sentence": sentence, "theme": theme_of(request), "root": ROOT, "style": style}
+    response = render("trouble.html", values, status=status)
+    for name, value in HEADERS.items():
+        response.headers[name] = value
+    response.headers["content-security-policy"] = POLICY.replace("style-src 'self'", f"style-src '{digest}'")
+    return response
+
+
+@cache
+def _style() -> tuple[str, str]:
+    """Return the style sheet, and the digest by which the policy allows it inside a page."""
+    text = STYLE_SHEET.read_text(encoding="utf-8")
+    return text, "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -113,7 +113,7 @@ def export(visit: CurrentVisit) -> Response:
 @router.post(PLACE + "/preview")
 def preview(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Show what would be erased; change nothing."""
-    return _shown(visit, _request(sent))
+    return show_preview(visit, _request(sent))
 
 
 @router.post(PLACE + "/erase")
@@ -121,7 +121,7 @@ def erase(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Erase what the preview showed, after the person typed the word; show the receipt."""
     request = _request(sent)
     if not hmac.compare_digest(sent.text("typed").strip().encode(), _word(visit, request.kind).encode()):
-        return _shown(visit, request, "Nothing was erased: the typed word does not match.")
+        return show_preview(visit, request, "Nothing was erased: the typed word does not match.")
     receipt = visit.vault.privacy.purge.run(sent.text("token"))
     if receipt.kind is not PurgeKind.USER:
         searched = receipt.state is PurgeState.DONE
@@ -164,7 +164,8 @@ def _address(url: str) -> str:
     return url or "its default address"
 
 
-def _shown(visit: Visit, request: PurgeRequest, trouble: str = "") -> Response:
+def show_preview(visit: Visit, request: PurgeRequest, trouble: str = "") -> Response:
+    """Show what a purge would erase, with the form that runs it."""
     seen = visit.vault.privacy.purge.preview(request)
     what = WHAT[request.kind]
     if request.days:
@@ -199,4 +200,4 @@ def _word(visit: Visit, kind: PurgeKind) -> str:
 def _farewell(visit: Visit, made: Receipt) -> Response:
     text = json.dumps({"receipt": to_json(made)}, indent=2)
     values = {"receipt": made, "text": text, "theme": theme_of(visit.request), "root": ROOT}
-    return render("farewell.html", values)
+    return render("farewell.html", values, reader=visit.reader)

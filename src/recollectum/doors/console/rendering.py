@@ -1,8 +1,10 @@
 """Renders templates with escaping and strict security headers, and formats values for people."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -10,6 +12,7 @@ from typing import cast
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from recollectum.domain.records import dataclass
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 
 # Controls other than newline and tab, marks that change the reading order, and odd separators.
@@ -25,7 +28,25 @@ _TABLES = {
     "vectors": "vectors",
     "documents": "states of interfaces and lists of accounts",
 }
-_ACTORS = {"process": "the owner of this home", "lifecycle": "time"}
+_ACTORS = {
+    "process": "a command or an agent on this machine",
+    "lifecycle": "the retention rules",
+    "refresh": "the upkeep",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Who reads a page."""
+
+    #: The time zone of their browser; None when it is not known, and then times name the server's zone.
+    zone: tzinfo | None = None
+    #: The person, as `user:ada`; empty when nobody is signed in.
+    person: str = ""
+
+
+#: The reader of the page that is being rendered: filters get no other argument from a template.
+_READER: ContextVar[Reader] = ContextVar("reader", default=Reader())  # noqa: B039  (it is frozen)
 
 
 def shown(text: str) -> str:
@@ -39,15 +60,39 @@ def clipped(text: str, longest: int = 320) -> str:
     return flat if len(flat) <= longest and len(text) <= longest * 4 else flat[: longest - 1] + "…"
 
 
+def beginning(text: str, longest: int) -> str:
+    """Return the first characters of a long text with its lines, cut after a word."""
+    head = text[:longest]
+    space = max(head.rfind(" "), head.rfind("\n"))
+    return shown(head[:space] if space > longest // 2 else head).rstrip() + " …"
+
+
 def moment(value: datetime | str | None) -> str:
-    """Return a time, or its ISO text, as a person reads it in UTC."""
-    at = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return f"{day(at)}, {at.astimezone(UTC):%H:%M} UTC" if at else "never"
+    """Return a time, or its ISO text, as the reader's clock shows it."""
+    at = _local(datetime.fromisoformat(value) if isinstance(value, str) else value)
+    if at is None:
+        return "never"
+    return f"{_spell_day(at)}, {at:%H:%M}" + ("" if _READER.get().zone else f" {at:%Z}")
 
 
 def day(value: datetime | None) -> str:
-    """Return the day of a time, in UTC: `3 March 2026`."""
-    return f"{value.astimezone(UTC).day} {value.astimezone(UTC):%B %Y}" if value else "never"
+    """Return the day of a time, as the reader's calendar shows it: `3 March 2026`."""
+    at = _local(value)
+    return _spell_day(at) if at else "never"
+
+
+def utc(value: datetime | str) -> str:
+    """Return a time, or its ISO text, in UTC, for those who compare it with logs."""
+    at = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _local(value: datetime | None) -> datetime | None:
+    return value.astimezone(_READER.get().zone) if value else None
+
+
+def _spell_day(at: datetime) -> str:
+    return f"{at.day} {at:%B %Y}"
 
 
 def plural(count: int, noun: str) -> str:
@@ -55,6 +100,14 @@ def plural(count: int, noun: str) -> str:
     if count == 1:
         return f"1 {noun}"
     return f"{count:,} {noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeiou" else f"{count:,} {noun}s"
+
+
+def counted(count: int, words: str) -> str:
+    """Return `1 vault`, `2 vaults`, `3 archived`, from a name that may be in the plural."""
+    name = spaced(words)
+    if count == 1 and name.endswith("s") and not name.endswith("ss"):
+        name = f"{name[:-3]}y" if name.endswith("ies") else name[:-1]
+    return f"{count:,} {name}"
 
 
 def size(count: int) -> str:
@@ -76,9 +129,12 @@ def table(name: str) -> str:
 
 
 def actor(name: str) -> str:
-    """Return a plain name for the actor of an event."""
+    """Return a plain name for the actor of an event or the author of a memory."""
     if name.startswith("person:"):
-        return "you or your agent" if name.startswith("person:user:") else name.removeprefix("person:")
+        person = name.removeprefix("person:")
+        return "you or your agent" if person == _READER.get().person else person.removeprefix("user:")
+    if name.startswith("key:"):
+        return f"the API key {name.removeprefix('key:')}"
     return _ACTORS.get(name, name or "unknown")
 
 
@@ -113,6 +169,7 @@ def spanned(text: str, start: int, end: int) -> list[tuple[str, bool]]:
 
 
 _FOLDER = Path(__file__).parent
+STYLE_SHEET = _FOLDER / "static" / "console.css"
 #: What a page may load and do: our style sheet, our script, our image, forms to ourselves, and nothing else.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
@@ -130,9 +187,22 @@ HEADERS: Mapping[str, str] = {
 }
 
 
-def render(template: str, values: Mapping[str, object], *, status: int = 200) -> HTMLResponse:
-    """Render a page, or a part of one."""
-    text = _templates().get_template(template).render(values)
+@contextmanager
+def reading(reader: Reader) -> Generator[None]:
+    """Format times and names for a reader, until the block ends."""
+    before = _READER.set(reader)
+    try:
+        yield
+    finally:
+        _READER.reset(before)
+
+
+def render(
+    template: str, values: Mapping[str, object], *, status: int = 200, reader: Reader | None = None
+) -> HTMLResponse:
+    """Render a page, or a part of one, for its reader."""
+    with reading(reader or Reader()):
+        text = _templates().get_template(template).render(values)
     # Lone surrogates cannot be encoded; they were escaped where they may appear.
     return HTMLResponse(text.encode("utf-8", "replace"), status_code=status)
 
@@ -150,7 +220,9 @@ def _templates() -> Environment:
     filters = cast("dict[str, Callable[..., object]]", made.filters)
     filters.update(
         actor=actor,
+        beginning=beginning,
         clipped=clipped,
+        counted=counted,
         day=day,
         marked=marked,
         moment=moment,
@@ -161,5 +233,6 @@ def _templates() -> Environment:
         size=size,
         spaced=spaced,
         table=table,
+        utc=utc,
     )
     return made

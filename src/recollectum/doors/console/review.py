@@ -34,6 +34,8 @@ class ProposalView:
     proposal: Proposal
     act: str
     pieces: list[DiffPiece]
+    #: The number of characters that the pieces have.
+    size: int
 
 
 @router.get(PLACE)
@@ -79,7 +81,8 @@ def _proposal_view(vault: "Vault", proposal: Proposal) -> ProposalView:
     finding = proposal.finding
     known = "\n".join(filter(None, (_content(vault, target) for target in finding.targets)))
     proposed = "" if finding.act is Act.FORGET else finding.content
-    return ProposalView(proposal, ACTS[finding.act], diff_words(known, proposed))
+    pieces = diff_words(known, proposed)
+    return ProposalView(proposal, ACTS[finding.act], pieces, sum(len(one.text) for one in pieces))
 
 
 def _content(vault: "Vault", memory_id: str) -> str:

@@ -20,7 +20,8 @@ from recollectum.doors.console import (
     timeline,
 )
 from recollectum.doors.console.agent_state import state_page, tasks
-from recollectum.doors.console.home_pages import extensions
+from recollectum.doors.console.home_pages import extensions, start
+from recollectum.doors.console.memory_lists import bulk
 from recollectum.doors.console.page_requests import new_router
 from recollectum.doors.console.sign_in_desk import SignInDesk
 from recollectum.doors.http.server_state import ServerState
@@ -33,7 +34,7 @@ def add_console(app: FastAPI, serving: ServerState, *, clock: Clock = system_clo
     """Add the pages of the console to the app: search at `/`, the others below `/console`."""
     app.state.serving = serving
     app.state.console_desk = SignInDesk(clock)
-    pages = (sign_in, search, memories, conversations, review, timeline, context, state_page, tasks)
+    pages = (sign_in, search, start, bulk, memories, conversations, review, timeline, context, state_page, tasks)
     for page in (*pages, privacy, extensions, health):
         app.include_router(page.router)
     files = new_router()

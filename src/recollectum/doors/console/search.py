@@ -1,5 +1,6 @@
 """Shows the search page, with the reasons for each hit's rank."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -9,6 +10,7 @@ from recollectum.domain.hit import Hit, SearchMode, SourceKind
 from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.records import dataclass
 from recollectum.doors.console.page_requests import ROOT, CurrentVisit, Visit, new_router
+from recollectum.doors.console.rendering import marked
 
 if TYPE_CHECKING:
     from recollectum.domain.context import Bullet
@@ -69,13 +71,32 @@ def reasons_of(hit: Hit) -> list[RankReason]:
     return found
 
 
+#: How sure a match is, by the least score that earns the word; a score is a chance from 0 to 1.
+_STRENGTHS = ((0.6, "strong match"), (0.15, "good match"))
+
+
+def describe_match(hit: Hit, *, calibrated: bool) -> str:
+    """Return how sure a match is and what matched: `strong match: words and meaning`."""
+    why = hit.reasons
+    ways: list[str] = []
+    if why.text_rank is not None:
+        ways.append("a part of a word" if why.rung is SearchMode.SUBSTRING else "words")
+    if why.vector_rank is not None:
+        ways.append("meaning")
+    # Without calibration a score says only which of these hits is better.
+    strength = (
+        next((word for least, word in _STRENGTHS if hit.score >= least), "possible match") if calibrated else "match"
+    )
+    return f"{strength}: {' and '.join(ways)}" if ways else f"{strength}: it is beside what was found"
+
+
 def _weight_of_rank(rank: int | None) -> int:
     """Return the length of a bar: full for the first rank, and shorter for each later one."""
     return 12 if rank is None else max(12, round(FULL / (1 + 0.18 * (rank - 1))))
 
 
 def _rank_and_score(rank: int | None, score: float | None, unit: str) -> str:
-    told = [f"place {rank}" if rank is not None else "not among the nearest"]
+    told = [f"place {rank}" if rank is not None else "not among the first"]
     return ", ".join([*told, f"{unit} {score:.3g}"] if score is not None else told)
 
 
@@ -83,7 +104,10 @@ router = new_router()
 _HITS = 20
 _LONGEST = 1000
 _RECENT = 6
-SOURCES = (("", "everywhere"), *((one.value, one.value) for one in SourceKind))
+#: How many characters of a hit are shown, and how many of them before the first word that was sought.
+_EXCERPT, _LEAD = 480, 120
+SOURCES = (("", "everywhere"), *((one.value, f"only {one.value}") for one in SourceKind))
+_SOURCES = frozenset(value for value, _ in SOURCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +115,10 @@ class HitView:
     """A hit with what the page shows about it."""
 
     hit: Hit
+    #: How sure it is and why, in a few words.
+    match: str
+    #: Its text around the first word that was sought, with the words marked.
+    pieces: list[tuple[str, bool]]
     reasons: list[RankReason]
     #: The link of a hit: the memory, or the conversation at the words; a note is a file and has no page.
     href: str | None
@@ -100,7 +128,7 @@ class HitView:
 def search(visit: CurrentVisit, q: str = "", source: str = "", part: str = "") -> Response:
     """Show search results, or an overview without a query."""
     asked = q.strip()[:_LONGEST]
-    where = source if source in {one for one, _ in SOURCES} else ""
+    where = source if source in _SOURCES else ""
     values: dict[str, object] = {"q": asked, "source": where, "sources": SOURCES, "found": None, "degraded": None}
     if asked:
         values |= _hits(visit, asked, where)
@@ -114,9 +142,28 @@ def search(visit: CurrentVisit, q: str = "", source: str = "", part: str = "") -
 def _hits(visit: Visit, asked: str, source: str) -> dict[str, object]:
     wanted = parse_optional_enum(SourceKind, source or None, "source")
     hits = visit.vault.recall(asked, limit=_HITS, source=wanted, untrusted=True, answers_only=True)
-    found = [HitView(hit, reasons_of(hit), place_of(hit)) for hit in hits]
-    nearest = hits.nearest and HitView(hits.nearest, reasons_of(hits.nearest), place_of(hits.nearest))
+    found = [_hit_view(hit, calibrated=hits.calibrated) for hit in hits]
+    nearest = hits.nearest and _hit_view(hits.nearest, calibrated=hits.calibrated)
     return {"found": found, "degraded": hits.degraded, "nearest": nearest, "archived": hits.archived}
+
+
+def _hit_view(hit: Hit, *, calibrated: bool) -> HitView:
+    words, pieces = describe_match(hit, calibrated=calibrated), excerpt(hit.text, hit.reasons.terms)
+    return HitView(hit, words, pieces, reasons_of(hit), place_of(hit))
+
+
+def excerpt(text: str, terms: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return the text of a hit in pieces, the sought words marked; of a long text, what is around the first of them."""
+    if len(text) <= _EXCERPT:
+        return marked(text, terms)
+    folded = text.casefold()
+    # Folding can change the length of a text; then the beginning is shown.
+    places = [folded.find(term) for term in terms if len(term) > 1] if len(folded) == len(text) else []
+    first = min((place for place in places if place >= 0), default=0)
+    start = max(0, min(first - _LEAD, len(text) - _EXCERPT))
+    end = start + _EXCERPT
+    pieces = marked(text[start:end], terms)
+    return [*([("…", False)] if start else []), *pieces, *([("…", False)] if end < len(text) else [])]
 
 
 def place_of(hit: Hit) -> str | None:

@@ -35,6 +35,8 @@ class BrowserSession:
     seen_at: datetime
     #: One notice for the next page.
     notice: str = ""
+    #: The event that the next page offers to undo.
+    undo: int | None = None
     #: The home as the API key sees it that opened the session, with no more rights than the key; None after a link.
     #: It loads the key for each operation, so that a revoked key ends the session.
     keyed: "Recollectum | None" = field(default=None, repr=False)
@@ -104,9 +106,9 @@ class SignInDesk:
         """Switch to another vault; the gate checks access at each request."""
         self._change(cookie, lambda signed: replace(signed, owner=owner))
 
-    def leave_notice(self, cookie: str, notice: str) -> None:
-        """Store one notice for the next page."""
-        self._change(cookie, lambda signed: replace(signed, notice=notice))
+    def leave_notice(self, cookie: str, notice: str, undo: int | None = None) -> None:
+        """Store one notice for the next page, with the event that it offers to undo."""
+        self._change(cookie, lambda signed: replace(signed, notice=notice, undo=undo))
 
     def end(self, cookie: str) -> None:
         """Sign one browser out."""

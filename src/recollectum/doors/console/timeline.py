@@ -1,7 +1,7 @@
 """Shows what was learned, changed and forgotten over time, and undoes steps."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -61,8 +61,10 @@ def timeline(visit: CurrentVisit, by: str = TimeStep.DAY) -> Response:
     """Show the plot, the same as a table, and the last changes."""
     step = TimeStep(by) if by in set(TimeStep) else TimeStep.DAY
     now = visit.vault.admin.clock().now
-    begins = datetime.combine(step_starts(now, step)[0], datetime.min.time(), UTC)
-    rows = count(_since(visit.vault, begins), now, step)
+    zone = visit.reader.zone
+    # Without a zone it is a time of the server's calendar, and becomes aware of its zone.
+    begins = datetime.combine(step_starts(now, step, zone)[0], datetime.min.time(), zone).astimezone(zone)
+    rows = count(_since(visit.vault, begins), now, step, zone)
     values = {
         "by": step.value,
         "steps": [one.value for one in TimeStep],
@@ -82,7 +84,7 @@ def undo(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Undo one step; the undo is a step too, and can be undone."""
     undone = visit.vault.privacy.undo.event(sent.number("event"))
     left = f" {undone.refused[0].why}." if undone.refused else ""
-    return visit.go(PLACE, f"Undone.{left}")
+    return visit.go(sent.text("back", PLACE), f"Undone.{left}")
 
 
 def _since(vault: "Vault", begins: datetime) -> Iterator[Event]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from recollectum.domain.event import Event, EventType
@@ -90,9 +90,12 @@ def sort_of(event: Event) -> ChangeSort | None:
     return _SORTS.get(event.type) if event.subject == "memory" else None
 
 
-def begin_of(at: datetime, step: TimeStep) -> date:
-    """Return the first day of the period that contains a time."""
-    day = at.astimezone(UTC).date()
+def begin_of(at: datetime, step: TimeStep, zone: tzinfo | None) -> date:
+    """Return the first day of the period that contains a time, in a time zone; None is the server's."""
+    return _first_day(at.astimezone(zone).date(), step)
+
+
+def _first_day(day: date, step: TimeStep) -> date:
     match step:
         case TimeStep.DAY:
             return day
@@ -102,21 +105,20 @@ def begin_of(at: datetime, step: TimeStep) -> date:
             return day.replace(day=1)
 
 
-def step_starts(now: datetime, step: TimeStep) -> list[date]:
+def step_starts(now: datetime, step: TimeStep, zone: tzinfo | None) -> list[date]:
     """Return the first days of all periods of a plot that ends now, oldest first."""
-    found = [begin_of(now, step)]
+    found = [begin_of(now, step, zone)]
     while len(found) < BARS[step]:
-        before = datetime.combine(found[-1], datetime.min.time(), UTC) - timedelta(days=1)
-        found.append(begin_of(before, step))
+        found.append(_first_day(found[-1] - timedelta(days=1), step))
     return found[::-1]
 
 
-def count(events: Iterable[Event], now: datetime, step: TimeStep) -> list[PlotRow]:
-    """Count what was learned, changed and forgotten in each period, oldest first."""
-    begins = step_starts(now, step)
+def count(events: Iterable[Event], now: datetime, step: TimeStep, zone: tzinfo | None) -> list[PlotRow]:
+    """Count what was learned, changed and forgotten in each period of a time zone, oldest first."""
+    begins = step_starts(now, step, zone)
     found: dict[date, Counter[ChangeSort]] = {one: Counter() for one in begins}
     for event in events:
-        sort, begin = sort_of(event), begin_of(event.at, step)
+        sort, begin = sort_of(event), begin_of(event.at, step, zone)
         if sort is not None and begin in found:
             found[begin][sort] += 1
     return [PlotRow(one, {sort: found[one][sort] for sort in ChangeSort}) for one in begins]

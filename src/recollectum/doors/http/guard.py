@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollectum.doors.http.authentication import parse_bearer
@@ -22,7 +23,7 @@ from recollectum.doors.http.cross_origin import (
     is_preflight,
     preflight_headers,
 )
-from recollectum.doors.http.problems import MEDIA_TYPE, to_bytes
+from recollectum.doors.http.problems import MEDIA_TYPE, ErrorPage, no_page, to_bytes
 from recollectum.doors.http.rate_limit import RateLimiter
 from recollectum.doors.http.server_state import RequestLimits
 
@@ -50,12 +51,6 @@ _HOST_CURE = (
     "This server does not answer to the name in the address. Use a name that it allows, or let the operator of the "
     "server run: recollectum settings set server.hosts NAME, and start the daemon again."
 )
-#: Fixed texts alone are put into it.
-_PAGE = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-    '<meta name="viewport" content="width=device-width"><title>Recollectum</title></head>'
-    "<body><h1>{}</h1><p>{}</p></body></html>"
-)
 
 
 class RequestRefused(Exception):
@@ -79,8 +74,10 @@ class Guard:
         clock: Callable[[], float],
         form_paths: Iterable[str] = (),
         is_known: Callable[[Scope], bool] = lambda _: False,
+        error_page: ErrorPage = no_page,
     ) -> None:
         self._app = app
+        self._error_page = error_page
         self._limits = limits
         #: Checks whether a request has a valid credential; called in a thread, and only when its address is over a
         #: limit.
@@ -112,7 +109,8 @@ class Guard:
                 return
             whole = await self._bounded(scope, receive)
         except RequestRefused as refused:
-            await _answer(guarded, refused, is_page=_wants_page(scope, headers))
+            page = self._error_page(scope, refused.status, refused.wait)
+            await _answer(guarded, refused, page)
             return
         await self._app(scope, whole, guarded)
 
@@ -263,17 +261,10 @@ def _add_missing(message: MutableMapping[str, Any], further: HeaderList) -> None
     message["headers"] = [*headers, *further, *(one for one in _SECURITY if one[0] not in there)]
 
 
-def _wants_page(scope: Scope, headers: Headers) -> bool:
-    """Return whether a person looks at the answer in a browser."""
-    return scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b"")
-
-
-async def _answer(send: Send, refused: RequestRefused, *, is_page: bool) -> None:
-    if is_page and refused.detail:
-        kind, body = "text/html; charset=utf-8", _PAGE.format(refused.title, refused.detail).encode()
-    else:
-        kind, body = MEDIA_TYPE, to_bytes(refused.status, refused.title, refused.detail)
-    headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
+async def _answer(send: Send, refused: RequestRefused, page: Response | None) -> None:
+    body = to_bytes(refused.status, refused.title, refused.detail) if page is None else bytes(page.body)
+    told = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    headers = told if page is None else list(page.raw_headers)
     if refused.wait:
         headers.append((b"retry-after", str(math.ceil(refused.wait)).encode()))
     if refused.status == 413:

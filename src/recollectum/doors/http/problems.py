@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from fastapi import FastAPI
@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from recollectum.domain.errors import (
     BudgetSpent,
@@ -37,6 +38,8 @@ from recollectum.domain.errors import (
 from recollectum.doors.http.authentication import Unauthenticated
 
 MEDIA_TYPE = "application/problem+json"
+#: Makes the page of a refused or failed request from its scope, its status and the seconds to wait; None for a program.
+ErrorPage = Callable[[Scope, int, float], Response | None]
 
 
 class PreconditionFailed(Conflict):
@@ -76,6 +79,8 @@ _VALUE = re.compile(r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")""")
 _MOST_ERRORS = 20
 #: A message of ours is a sentence; of a longer one the rest is a value.
 _LONGEST = 2_000
+#: What an answer tells programs also when it is a page.
+_KEPT_HEADERS = frozenset({"allow", "retry-after", "www-authenticate"})
 _HTTP_TITLES: Mapping[int, str] = {404: "there is no such path", 405: "method not allowed for this path"}
 
 
@@ -118,13 +123,27 @@ def without_values(message: str) -> str:
     return _VALUE.sub("…", message) if len(message) <= _LONGEST else ""
 
 
-def add_problems(app: FastAPI) -> None:
-    """Answer every error of the app as a problem."""
+def no_page(_scope: Scope, _status: int, _wait: float = 0.0) -> None:
+    """Make no page: every caller is a program."""
+
+
+def add_problems(app: FastAPI, error_page: ErrorPage = no_page) -> None:
+    """Answer every error of the app as a problem, or as a page where `error_page` makes one."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        told = _problem_for(request, error)
+        page = error_page(request.scope, told.status_code, 0.0)
+        if page is None:
+            return told
+        for name in _KEPT_HEADERS & set(told.headers):
+            page.headers[name] = told.headers[name]
+        return page
+
     for kind in (RecollectumError, Unauthenticated, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, _answered)
+        app.add_exception_handler(kind, answer)
 
 
-async def _answered(request: Request, error: Exception) -> Response:
+def _problem_for(request: Request, error: Exception) -> Response:
     match error:
         case RecollectumError():
             return problem_of(error)

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Scope
 
 from recollectum.domain.errors import InvalidInput, ModelMissing
 from recollectum.domain.models.embedder import Purpose
-from recollectum.doors.console.page_requests import is_signed_in
+from recollectum.doors.console.page_requests import is_signed_in, refusal_page
 from recollectum.doors.console.routes import add_console
 from recollectum.doors.hook.routes import add_hook
 from recollectum.doors.http.authentication import Unauthenticated, is_local_token, shows_key
@@ -88,7 +88,8 @@ class ServedApp(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
         """Return the framework's layers, with ours around them."""
         serving: ServerState = self.state.serving
-        guarded = Guard(super().build_middleware_stack(), serving.limits, self._clock, FORM_PATHS, _is_known)
+        inner = super().build_middleware_stack()
+        guarded = Guard(inner, serving.limits, self._clock, FORM_PATHS, _is_known, refusal_page)
         return MetricsMiddleware(guarded, self.state.metrics)
 
 
@@ -101,7 +102,7 @@ def _is_known(scope: Scope) -> bool:
 def build_app(serving: ServerState, *, clock: Callable[[], float] = time.monotonic) -> FastAPI:
     """Return the app with every route of one server; it does not listen yet."""
     app = ServedApp(serving, clock)
-    add_problems(app)
+    add_problems(app, refusal_page)
     add_rest(app, mem0=serving.recollectum.settings.server.mem0 == "on")
     add_mcp(app, serving)
     add_hook(app)

@@ -232,7 +232,7 @@ def _inside(vault: Inspection, topic: str, owner: Owner) -> Iterator[HealthFindi
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=words, cure="recollectum upgrade")
         return
     found = vault.read(health.worth)
-    words = f"sound, {found.live} live memories; recall counts are not recorded"
+    words = f"sound, {found.live} live {'memory' if found.live == 1 else 'memories'}; recall counts are not recorded"
     yield fine(topic, words)
     if found.duplicates:
         words = f"{found.duplicates} memories duplicate another ({found.duplicates / found.live:.0%})"

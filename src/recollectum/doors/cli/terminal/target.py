@@ -22,6 +22,7 @@ from recollectum.upkeep.presence import check_made, has_keys, is_made, place_of_
 if TYPE_CHECKING:
     from recollectum.doors.remote.vault import ServedVault
     from recollectum.engine import KeyStore, Recollectum
+    from recollectum.vault.memories.history import Totals
     from recollectum.vault.vault import Vault
 
 USER_VARIABLE = "RECOLLECTUM_USER"
@@ -118,6 +119,13 @@ def open_vault(run: Run, *, create: bool = False) -> "Generator[Vault | ServedVa
         yield served
     finally:
         served.close()
+
+
+def totals_of(vault: "Vault | ServedVault") -> "Totals | None":
+    """Return how much a vault holds; None for one on a server, which counts nothing for its clients."""
+    from recollectum.doors.remote.vault import ServedVault  # noqa: PLC0415 - only a long list needs it
+
+    return None if isinstance(vault, ServedVault) else vault.admin.totals()
 
 
 @contextmanager

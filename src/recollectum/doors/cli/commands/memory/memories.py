@@ -22,7 +22,7 @@ from recollectum.doors.cli.terminal.output import (
 )
 from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
-from recollectum.doors.cli.terminal.target import open_user_vault, open_vault
+from recollectum.doors.cli.terminal.target import open_user_vault, open_vault, totals_of
 from recollectum.doors.cli.terminal.times import parse_time
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def list_memories(
         wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind, "kind")
         found = vault.memories.list(state=wanted, kind=sort, limit=limit, cursor=before)
         # Only the whole list has a known length; one of a kind would have to be counted row by row.
-        whole = _count(vault, wanted) if found.next and not kind and not before else None
+        totals = totals_of(vault) if found.next and not kind and not before else None
     _answer_list(run, found, full=full)
     if found.next:
-        tell_of_more(len(found), whole, found.next)
+        tell_of_more(len(found), totals.memories.get(wanted) if totals else None, found.next)
     if not found:
         note(f"no memories that are {state}")
 
@@ -138,13 +138,6 @@ def as_of(run: Run, date: Annotated[str, typer.Argument(metavar="DATE", help="20
     _answer_list(run, found)
     if not found:
         note(f"no memories were active on {moment(when)}")
-
-
-def _count(vault: "Vault | ServedVault", state: State) -> int | None:
-    from recollectum.doors.remote.vault import ServedVault  # noqa: PLC0415 - only a long list needs it
-
-    # A server counts nothing for its clients.
-    return None if isinstance(vault, ServedVault) else vault.admin.totals().memories.get(state)
 
 
 def _answer_list(run: Run, found: list[Memory], *, full: bool = False) -> None:

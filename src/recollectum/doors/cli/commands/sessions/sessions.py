@@ -22,7 +22,7 @@ from recollectum.doors.cli.terminal.output import (
 )
 from recollectum.doors.cli.terminal.prompts import confirm, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
-from recollectum.doors.cli.terminal.target import open_user_vault, open_vault
+from recollectum.doors.cli.terminal.target import open_user_vault, open_vault, totals_of
 from recollectum.vault.intake.new_message import NewMessage, check_message
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def list_sessions(
     """List the newest sessions."""
     with open_vault(run) as vault:
         found = vault.sessions.list(cursor=before, key_prefix=key, limit=limit)
-        whole = vault.admin.totals().sessions if found.next and not key and not before else None
+        totals = totals_of(vault) if found.next and not key and not before else None
     rows = [(one.id, one.key, one.updated_at, one.message_count, one.title) for one in found]
     answer_rows(run, {"sessions": found}, ("id", "key", "last", "messages", "title"), rows)
     if found.next:
-        tell_of_more(len(found), whole, found.next)
+        tell_of_more(len(found), totals.sessions if totals else None, found.next)
     if not found:
         note("no sessions")
 

@@ -208,6 +208,7 @@ ABOUT_THE_HOME = frozenset(
         "daemon run",
         "daemon hosts list",
         "mcp install",
+        "mcp uninstall",
         "bench recall",
     }
     | {f"settings {verb}" for verb in ("show", "get", "set", "unset", "migrate", "path")}

@@ -29,6 +29,7 @@ APART: dict[str, str] = {
     "src/recollectum/storage/postgres/dialect.py": "the counterpart of the one for SQLite, and it needs no driver",
     "src/recollectum/storage/sqlite/dialect.py": "the words that a second engine has as functions, in one place",
     "src/recollectum/doors/cli/commands/sessions/own_bundles.py": "makes vaults again, where its neighbour adds to one",
+    "src/recollectum/doors/cli/install/services.py": "a service is no agent's file, and only a removal looks for one",
     "src/recollectum/doors/cli/install/toml_tables.py": "one file for each form of a configuration, beside jsonc",
     "src/recollectum/doors/http/cross_origin.py": "who may call from a browser is one subject, and the guard is large",
     "src/recollectum/doors/http/rate_limit.py": "the token bucket knows nothing of HTTP",

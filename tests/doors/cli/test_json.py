@@ -67,7 +67,7 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         *(("users tenants set", ["acme"]), ("keys create", []), ("keys list", []), ("keys revoke", [key])),
         *(("keys rotate", [old]), ("daemon run", ["retention"]), ("daemon status", [])),
         *(("daemon hosts list", []), ("daemon hosts take", [])),
-        ("mcp install", ["claude-code", "--yes"]),
+        *(("mcp install", ["claude-code", "--yes"]), ("mcp uninstall", ["--yes"])),
         *(("users grants add", ["--to", "eve", "--owner", "ada", "--permission", "read"]), ("users grants list", [])),
         *(("users grants withdraw", [grant]), ("events", []), ("encryption status", []), ("encryption new-code", [])),
     ):

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.ids import system_clock
 from recollectum.home.daemon import Daemon, daemon_lock, write_daemon
+from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
 from tests.crashes.homes import file_of
 from tests.doors.cli.calls import ok
@@ -70,6 +72,17 @@ def test_what_a_conversation_was_told_it_is_not_told_again_until_it_forgets() ->
     assert _is_quiet(patient(question))
     assert "harbour" in patient(event("SessionStart", source="compact")).context
     assert "harbour" in patient(question).context
+
+
+def test_uninstalling_ends_the_attendant_after_it_has_recorded_what_is_left() -> None:
+    attended()
+    ok("mcp", "install", "cursor", "--yes")
+    call(event("UserPromptSubmit", prompt="the last words before the end"))
+    ok("mcp", "uninstall", "--yes")
+    lock = Lock(_home().locks / "hook.lock")
+    assert lock.wait(timedelta(seconds=30))
+    lock.release()
+    assert ("user", "the last words before the end") in _kept()
 
 
 def test_both_sides_are_recorded_where_there_is_no_transcript() -> None:

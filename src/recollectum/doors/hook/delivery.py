@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from recollectum.doors.hook.worker_socket import SOCKET, has_unix_sockets, read_all, run_folder, working_folder
+from recollectum.doors.hook.worker_socket import SOCKET, STOP, has_unix_sockets, read_all, run_folder, working_folder
 from recollectum.home.daemon import Daemon, find_daemon
 from recollectum.home.paths import Home
 
@@ -19,6 +19,8 @@ _MAX_ANSWER = 4 * 2**20
 _KEY_VARIABLE = "RECOLLECTUM_API_KEY"
 #: The share of the remaining time in which a daemon must accept an event; the rest is for a worker.
 _DAEMON_SHARE = 0.4
+#: How long a worker may take to hear that it shall exit; it may be answering somebody.
+_STOP_SECONDS = 2.0
 _CONTINUE = b"100"
 _TOO_MANY = b"429"
 
@@ -41,6 +43,13 @@ def deliver(home: Home, asked: Mapping[str, object], environ: Mapping[str, str],
         if answer is not None:
             return answer
     return _to_new_worker(home, data, environ, waits=waits)
+
+
+def stop_worker(home: Home) -> None:
+    """Ask the running worker to record what is left and to exit, if there is one."""
+    if has_unix_sockets():
+        with suppress(OSError):
+            _to_worker(home, STOP, time.monotonic() + _STOP_SECONDS, waits=True)
 
 
 def _to_daemon(daemon: Daemon, asked: Mapping[str, object], data: bytes, by: float) -> bytes:

@@ -20,7 +20,7 @@ from recollectum.domain.errors import RecollectumError
 from recollectum.domain.ids import system_clock
 from recollectum.doors.hook.client import MAX_EVENT
 from recollectum.doors.hook.log import log_error
-from recollectum.doors.hook.worker_socket import SOCKET, has_unix_sockets, read_all, run_folder, working_folder
+from recollectum.doors.hook.worker_socket import SOCKET, STOP, has_unix_sockets, read_all, run_folder, working_folder
 from recollectum.home.core_dumps import forbid_core_dumps
 from recollectum.home.files import make_private_folder
 from recollectum.home.locks import Lock
@@ -100,7 +100,10 @@ def _accept_events(
         with connection:
             connection.settimeout(_PATIENCE)
             try:
-                connection.sendall(_reply(attending, read_all(connection, MAX_EVENT), trouble))
+                data = read_all(connection, MAX_EVENT)
+                if data == STOP:
+                    return
+                connection.sendall(_reply(attending, data, trouble))
             except OSError:
                 # It did not wait. Its event is being recorded.
                 continue

@@ -9,6 +9,8 @@ from pathlib import Path
 from recollectum.home.paths import Home
 
 SOCKET = "hook.sock"
+#: What is sent in place of an event to end the worker.
+STOP = b'{"stop": true}'
 
 
 def run_folder(home: Home) -> Path:

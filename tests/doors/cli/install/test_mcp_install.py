@@ -193,8 +193,12 @@ def test_without_a_terminal_a_yes_is_needed() -> None:
     assert not (_account() / ".cursor").exists()
 
 
-def test_an_unknown_agent_is_refused() -> None:
-    assert call("mcp", "install", "emacs").code == 2
+def test_an_unknown_agent_is_refused_with_the_nearest_one() -> None:
+    for verb in ("install", "uninstall"):
+        answer = call("mcp", verb, "claude")
+        assert answer.code == 2
+        assert "there is no agent 'claude'; did you mean 'claude-code'? known are claude-code, codex" in answer.err
+    assert "did you mean" not in call("mcp", "install", "zzz").err
 
 
 def test_modes_and_links_stay() -> None:
@@ -205,3 +209,97 @@ def test_modes_and_links_stay() -> None:
     assert (_account() / ".claude.json").is_symlink()
     assert "mcpServers" in json.loads(real.read_text())
     assert real.stat().st_mode & 0o777 == 0o640
+
+
+PERMISSIONS = [f"mcp__recollectum__{tool}" for tool in ("recall", "context", "list", "sessions", "remember")]
+
+
+def test_claude_code_may_use_what_erases_nothing_unless_told_otherwise() -> None:
+    theirs = {"permissions": {"allow": ["Bash(ls)", "mcp__recollectum__forget"], "deny": ["WebFetch"]}}
+    path = _write(".claude/settings.json", text := json.dumps(theirs, indent=2))
+    _install("claude-code", "--no-allow")
+    assert json.loads(path.read_text())["permissions"] == theirs["permissions"]
+    _install("claude-code")
+    allowed = json.loads(path.read_text())["permissions"]["allow"]
+    assert allowed == [*theirs["permissions"]["allow"], *PERMISSIONS]
+    assert "nothing to change" in _install("claude-code").err
+    _install("claude-code", "--no-allow", "--no-hooks")
+    assert path.read_text() == text
+
+
+def test_install_ends_with_four_lines_and_shows_a_diff_only_when_asked() -> None:
+    told = _install("claude-code", "--user", "ada").out.splitlines()
+    assert len(told) == 4
+    assert told[0] == "Claude Code uses the memory of ada: tools and hooks that recall and record."
+    assert told[1].startswith("Changed: ")
+    assert told[1].endswith("settings.json.")
+    assert "without asking" in told[2]
+    assert told[3].startswith("Restart Claude Code, then ask it: what do you remember about me?")
+    assert "asks before it uses a tool" in _install("gemini-cli").out
+    assert "/hooks" in _install("codex").out
+    shown = _install("claude-code", "--user", "grace", "--diff").out
+    assert "+++ " in shown
+    assert "the previous versions are beside them" in shown
+
+
+def _everything() -> dict[str, bytes]:
+    """Every file of the account and of the folder, without the home."""
+    home = Path(os.environ["RECOLLECTUM_HOME"])
+    found = [one for root in (_account(), Path.cwd()) for one in root.rglob("*") if one.is_file()]
+    return {str(one): one.read_bytes() for one in found if not one.is_relative_to(home)}
+
+
+UNIT = "[Service]\nExecStart=%h/.local/bin/recollectum serve\n"
+
+
+def test_uninstall_removes_every_entry_and_keeps_the_data_and_all_else() -> None:
+    ok("remember", "the boat is called Petrel")
+    _write(".gemini/settings.json", JSONC)
+    _write(".codex/config.toml", TOML)
+    _write(".claude/settings.json", '{"permissions": {"allow": ["Bash(ls)"]}, "hooks": {}}')
+    before = _everything()
+    for agent in AGENTS:
+        _install(agent)
+    for agent in ("claude-code", "gemini-cli"):
+        _install(agent, "--scope", "project")
+    unit = _write(".config/systemd/user/recollectum.service", UNIT)
+    link = unit.parent / "default.target.wants" / unit.name
+    link.parent.mkdir()
+    link.symlink_to(unit)
+    installed = _everything()
+    assert "recollectum" in ok("mcp", "uninstall", "--dry-run").out
+    assert _everything() == installed
+    answer = call("mcp", "uninstall")
+    assert (answer.code, "--yes" in answer.err, _everything()) == (2, True, installed)
+    done = ok("mcp", "uninstall", "--yes", "--json").json
+    assert (done["agents"], done["changed"]) == (["claude-code", "codex", "gemini-cli", "opencode", "cursor"], True)
+    assert _everything() == before
+    assert not link.is_symlink()
+    assert "nothing to change" in ok("mcp", "uninstall", "--yes").err
+    assert "Petrel" in ok("recall", "boat").out
+
+
+def test_uninstall_leaves_what_others_wrote_under_our_names() -> None:
+    theirs = _write(".claude.json", '{"mcpServers": {"recollectum": {"command": "node", "args": ["their.js"]}}}')
+    _write(".codex/config.toml", '[mcp_servers.recollectum]\ncommand = "their-server"\n')
+    _write(".config/opencode/plugin/recollectum.js", "// a plugin of theirs\n")
+    _write(".config/systemd/user/recollectum.service", "[Service]\nExecStart=/usr/bin/their-recorder\n")
+    before = _everything()
+    assert "nothing to change" in ok("mcp", "uninstall", "--yes").err
+    assert _everything() == before
+    _install("codex")
+    copy = _account() / ".codex/config.toml.recollectum-backup"
+    assert copy.exists()
+    ok("mcp", "uninstall", "codex", "--yes")
+    # What was there before the installation is not what is left: the copy is the only one, and stays.
+    assert copy.read_text() == before[str(_account() / ".codex/config.toml")].decode()
+    assert theirs.read_bytes() == before[str(theirs)]
+
+
+def test_uninstall_of_one_agent_leaves_the_others() -> None:
+    _install("gemini-cli")
+    _install("cursor")
+    told = ok("mcp", "uninstall", "cursor", "--yes").out
+    assert "Everything remembered is still in" in told
+    assert not (_account() / ".cursor/mcp.json").exists()
+    assert "recollectum" in (_account() / ".gemini/settings.json").read_text()

@@ -4,15 +4,17 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import cast
 
 from recollectum.domain.records import dataclass
+from recollectum.doors.cli.terminal.errors import Misuse
 
 _TEXT = """\
-// Written by `recollectum mcp install opencode`, and taken away by the same with --undo.
+// Written by `recollectum mcp install opencode`; `recollectum mcp uninstall opencode` removes it.
 // It asks Recollectum what it remembers when a prompt is sent, and records each turn.
 import { spawn } from "node:child_process"
 
@@ -70,6 +72,10 @@ export const Recollectum = async ({ client }) => {
 """
 
 
+#: The beginning of the file that is wholly ours.
+PLUGIN_MARK = "// Written by `recollectum mcp install opencode`"
+
+
 def plugin_text(command: Sequence[str]) -> str:
     """Return the plugin that calls this command line."""
     return _TEXT.replace("__COMMAND__", json.dumps(list(command)))
@@ -79,6 +85,8 @@ def plugin_text(command: Sequence[str]) -> str:
 NAME = "recollectum"
 #: A part of the command of every hook of ours, and of no other hook.
 HOOK_MODULE = "recollectum.doors.hook"
+#: The tools that an agent may be allowed to use without asking: none of them takes anything away.
+HARMLESS_TOOLS = ("recall", "context", "list", "sessions", "remember")
 _STARTUP_SECONDS = 30
 _HOOK_SECONDS = 5
 
@@ -91,6 +99,25 @@ class KnownAgent(StrEnum):
     GEMINI_CLI = "gemini-cli"
     OPENCODE = "opencode"
     CURSOR = "cursor"
+
+
+#: As their makers write them.
+AGENT_NAMES = {
+    KnownAgent.CLAUDE_CODE: "Claude Code",
+    KnownAgent.CODEX: "Codex",
+    KnownAgent.GEMINI_CLI: "Gemini CLI",
+    KnownAgent.OPENCODE: "opencode",
+    KnownAgent.CURSOR: "Cursor",
+}
+
+
+def parse_agent(name: str) -> KnownAgent:
+    """Return the agent of that name; raise with the nearest one."""
+    if name in list(KnownAgent):
+        return KnownAgent(name)
+    near = get_close_matches(name, [one.value for one in KnownAgent], n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise Misuse(f"there is no agent {name!r}; {hint}known are {', '.join(KnownAgent)}")
 
 
 class InstallScope(StrEnum):
@@ -109,6 +136,17 @@ class ConfigFormat(StrEnum):
     OURS = "ours"
 
 
+class EntryPart(StrEnum):
+    """What an entry is for."""
+
+    #: The tools.
+    SERVER = "server"
+    #: Recall and recording without a tool call.
+    HOOKS = "hooks"
+    #: Tools that the agent uses without asking.
+    ALLOW = "allow"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigEntry:
     """A value at a path of names; with `item`, one of the list there."""
@@ -116,8 +154,13 @@ class ConfigEntry:
     path: tuple[str, ...]
     value: object
     item: bool = False
-    #: Whether it exists only for the hooks.
-    hook: bool = False
+    part: EntryPart = EntryPart.SERVER
+
+    def is_ours(self, value: object) -> bool:
+        """Return whether an item of the list, or the value at the path, was written by us."""
+        if self.part is EntryPart.HOOKS:
+            return calls_our_hook(value)
+        return value == self.value if self.part is EntryPart.ALLOW else _starts_our_server(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,13 +208,23 @@ def documents(agent: KnownAgent, wanted: InstallRequest) -> list[ConfigFile]:
     return _MAKERS[agent](wanted)
 
 
-def is_ours(value: object) -> bool:
+def calls_our_hook(value: object) -> bool:
     """Return whether an item of a list of hooks calls us."""
+    return any(HOOK_MODULE in text for text in _texts(value))
+
+
+def _starts_our_server(value: object) -> bool:
+    """Return whether the entry of a server starts `recollectum mcp`; somebody may have taken its name for another."""
+    words = list(_texts(value))
+    return "mcp" in words and any(PurePath(word).stem == NAME or word.startswith(f"{NAME}.") for word in words)
+
+
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
-        return HOOK_MODULE in value
-    if isinstance(value, dict):
-        return any(map(is_ours, cast("dict[str, object]", value).values()))
-    return isinstance(value, list) and any(map(is_ours, cast("list[object]", value)))
+        yield value
+    inside = cast("dict[str, object]", value).values() if isinstance(value, dict) else value
+    for inner in cast("Iterable[object]", inside) if isinstance(value, dict | list) else ():
+        yield from _texts(inner)
 
 
 def _claude_code(wanted: InstallRequest) -> list[ConfigFile]:
@@ -186,7 +239,12 @@ def _claude_code(wanted: InstallRequest) -> list[ConfigFile]:
         settings = wanted.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
     moments = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
     hooks = _hooks(wanted, KnownAgent.CLAUDE_CODE, moments, _HOOK_SECONDS)
-    return [_json(servers, [server]), _json(settings, hooks)]
+    return [_json(servers, [server]), _json(settings, [*hooks, *_allowed()])]
+
+
+def _allowed() -> list[ConfigEntry]:
+    names = [f"mcp__{NAME}__{tool}" for tool in HARMLESS_TOOLS]
+    return [ConfigEntry(path=("permissions", "allow"), value=one, item=True, part=EntryPart.ALLOW) for one in names]
 
 
 def _codex(wanted: InstallRequest) -> list[ConfigFile]:
@@ -238,14 +296,18 @@ def _cursor(wanted: InstallRequest) -> list[ConfigFile]:
     server = ConfigEntry(path=("mcpServers", NAME), value={"command": command, "args": args})
     call = _shell(wanted.hooking(KnownAgent.CURSOR))
     moments = ("sessionStart", "beforeSubmitPrompt", "afterAgentResponse", "preCompact", "sessionEnd")
-    items = [ConfigEntry(path=("hooks", name), value={"command": call}, item=True, hook=True) for name in moments]
-    form = ConfigEntry(path=("version",), value=1, hook=True)
+    items = [
+        ConfigEntry(path=("hooks", name), value={"command": call}, item=True, part=EntryPart.HOOKS) for name in moments
+    ]
+    form = ConfigEntry(path=("version",), value=1, part=EntryPart.HOOKS)
     return [_json(folder / "mcp.json", [server]), _json(folder / "hooks.json", [form, *items])]
 
 
 def _hooks(wanted: InstallRequest, agent: KnownAgent, moments: Sequence[str], timeout: int) -> list[ConfigEntry]:
     call = {"type": "command", "command": _shell(wanted.hooking(agent)), "timeout": timeout}
-    return [ConfigEntry(path=("hooks", name), value={"hooks": [call]}, item=True, hook=True) for name in moments]
+    return [
+        ConfigEntry(path=("hooks", name), value={"hooks": [call]}, item=True, part=EntryPart.HOOKS) for name in moments
+    ]
 
 
 def _json(path: Path, entries: Sequence[ConfigEntry]) -> ConfigFile:

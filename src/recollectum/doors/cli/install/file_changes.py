@@ -2,7 +2,9 @@
 
 import contextlib
 import stat
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import cast
@@ -10,7 +12,14 @@ from typing import cast
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.records import dataclass
 from recollectum.doors.cli.install import jsonc, toml_tables
-from recollectum.doors.cli.install.agents import ConfigEntry, ConfigFile, ConfigFormat, is_ours
+from recollectum.doors.cli.install.agents import (
+    PLUGIN_MARK,
+    ConfigEntry,
+    ConfigFile,
+    ConfigFormat,
+    EntryPart,
+    calls_our_hook,
+)
 from recollectum.home.files import explain, write_atomic
 
 #: What is left of a file when everything in it was ours.
@@ -25,6 +34,8 @@ class FileChange:
     path: Path
     before: str | None
     after: str | None
+    #: Whether the version before is kept beside it; not when an older copy says all that it does, without our entries.
+    copied: bool = True
 
     def diff(self) -> list[str]:
         """Return the changes, line by line."""
@@ -34,25 +45,67 @@ class FileChange:
         return list(unified_diff(old, new, *names, lineterm=""))
 
 
-def plan_changes(documents: Sequence[ConfigFile], *, server: bool, hooks: bool) -> list[FileChange]:
-    """Return the changes that add or remove the server and the hooks; leave out unchanged files."""
-    changes = [_change(one, lambda hook: hooks if hook else server) for one in documents]
+def plan_changes(documents: Sequence[ConfigFile], parts: Set[EntryPart]) -> list[FileChange]:
+    """Return the changes that add these parts of our entries and remove the others; leave out unchanged files."""
+    changes = [_planned(one, parts) for one in documents]
     return [change for change in changes if change.before != change.after]
 
 
-def apply_changes(changes: Sequence[FileChange]) -> list[Path]:
-    """Write the changes; return the backup copies."""
+def _planned(document: ConfigFile, parts: Set[EntryPart]) -> FileChange:
+    """Return the change of one file; a removal restores the bytes from before us where nothing else has changed."""
+    change = _change(document, parts, _text_of(document.path))
+    copy = _text_of(_copy_of(document.path))
+    if copy is None or change.before is None or document.form is ConfigFormat.OURS:
+        return change
+    with suppress(InvalidInput):
+        without = _change(document, frozenset(), change.before).after
+        same = _change(document, frozenset(), copy).after == copy and _says(document, copy) == _says(document, without)
+        if same and not parts:
+            return replace(change, after=copy)
+        return replace(change, copied=not same or without == change.before)
+    return change
+
+
+def _says(document: ConfigFile, text: str | None) -> object:
+    """Return the values of a file, without empty containers."""
+    value = jsonc.read(text or "").value if document.form is ConfigFormat.JSON else toml_tables.read(text or "")
+    return _without_ours(value, (), (), ())
+
+
+def _copy_of(path: Path) -> Path:
+    real = path.resolve()
+    return real.with_name(real.name + BACKUP_SUFFIX)
+
+
+def find_spare_copies(documents: Sequence[ConfigFile]) -> list[Path]:
+    """Return the backup copies that hold, besides entries of ours, just what their file holds without them."""
+    found: list[Path] = []
+    for document in documents:
+        copy = _copy_of(document.path)
+        kept = _text_of(copy)
+        if kept is None:
+            continue
+        with suppress(InvalidInput):
+            own = [_change(document, frozenset(), text).after for text in (kept, _text_of(document.path))]
+            found += [copy] if own[0] == own[1] else []
+    return found
+
+
+def apply_changes(changes: Sequence[FileChange], *, backup: bool = True) -> list[Path]:
+    """Write the changes; return the backup copies, if any are made."""
     copies: list[Path] = []
     for change in changes:
         # The file may be a link into a collection of dotfiles: change its target.
         path = change.path.resolve()
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-        if change.before is not None:
-            copy = path.with_name(path.name + BACKUP_SUFFIX)
+        if backup and change.copied and change.before is not None:
+            copy = _copy_of(path)
             write_atomic(copy, change.before.encode())
             copies.append(copy)
         if change.after is None:
             path.unlink(missing_ok=True)
+            # A link to it would lead nowhere.
+            change.path.unlink(missing_ok=True)
             continue
         _make_folder(path.parent)
         write_atomic(path, change.after.encode())
@@ -68,13 +121,15 @@ def _make_folder(path: Path) -> None:
         raise explain(error, path) from error
 
 
-def _change(document: ConfigFile, wanted: Callable[[bool], bool]) -> FileChange:
-    before = _text_of(document.path)
+def _change(document: ConfigFile, parts: Set[EntryPart], before: str | None) -> FileChange:
     if document.form is ConfigFormat.OURS:
-        return FileChange(document.path, before, document.text if wanted(True) else None)
+        if EntryPart.HOOKS in parts:
+            return FileChange(document.path, before, document.text)
+        # Somebody may have put a plugin under the same name.
+        return FileChange(document.path, before, None if (before or "").startswith(PLUGIN_MARK) else before)
     edit = _json if document.form is ConfigFormat.JSON else _toml
     with _named(document.path):
-        after = edit(before or "", document.entries, wanted)
+        after = edit(before or "", document.entries, parts)
     shorter = len(after) < len(before or "")
     if (before is None or shorter) and after.strip() in _EMPTY:
         return FileChange(document.path, before, None)
@@ -92,13 +147,13 @@ def _text_of(path: Path) -> str | None:
         raise explain(error, path) from error
 
 
-def _json(text: str, entries: Sequence[ConfigEntry], wanted: Callable[[bool], bool]) -> str:
+def _json(text: str, entries: Sequence[ConfigEntry], parts: Set[EntryPart]) -> str:
     root = jsonc.read(text)
     if root.kind != "object":
         raise InvalidInput("line 1: it is not an object")
     after = text
     for entry in entries:
-        after = _json_with(after, entry) if wanted(entry.hook) else _json_without(after, entry)
+        after = _json_with(after, entry) if entry.part in parts else _json_without(after, entry)
     _check(_pruned(jsonc.read(after).value, entries), _pruned(root.value, entries))
     return after
 
@@ -109,36 +164,37 @@ def _json_with(text: str, entry: ConfigEntry) -> str:
             # Required by the file's format, but not overwritten where somebody set it already.
             return text
         return jsonc.with_value(text, entry.path, entry.value)
-    ours = [one.node.value for one in jsonc.find_members(text, entry.path) if is_ours(one.node.value)]
+    ours = [one.node.value for one in jsonc.find_members(text, entry.path) if entry.is_ours(one.node.value)]
     if ours == [entry.value]:
         return text
-    return jsonc.with_item(jsonc.without_items(text, entry.path, is_ours), entry.path, entry.value)
+    return jsonc.with_item(jsonc.without_items(text, entry.path, entry.is_ours), entry.path, entry.value)
 
 
 def _json_without(text: str, entry: ConfigEntry) -> str:
     if not text.strip() or entry.path == ("version",):
         return text
     if entry.item:
-        return jsonc.without_items(text, entry.path, is_ours)
-    return jsonc.without(text, entry.path)
+        return jsonc.without_items(text, entry.path, entry.is_ours)
+    found = jsonc.find(jsonc.read(text), entry.path)
+    return jsonc.without(text, entry.path) if found is not None and entry.is_ours(found.value) else text
 
 
-def _toml(text: str, entries: Sequence[ConfigEntry], wanted: Callable[[bool], bool]) -> str:
+def _toml(text: str, entries: Sequence[ConfigEntry], parts: Set[EntryPart]) -> str:
     before = toml_tables.read(text)
-    after = text
+    after, wanted = text, dict[tuple[str, ...], object]()
     for entry in entries:
-        values = cast("Mapping[str, object]", entry.value)
-        with_it = wanted(entry.hook)
-        after = (
-            toml_tables.with_table(after, entry.path, values)
-            if with_it
-            else toml_tables.without_table(after, entry.path)
-        )
+        found = toml_tables.find(before, entry.path)
+        if entry.part in parts:
+            wanted[entry.path] = entry.value
+            after = toml_tables.with_table(after, entry.path, cast("Mapping[str, object]", entry.value))
+        elif entry.is_ours(found):
+            wanted[entry.path] = None
+            after = toml_tables.without_table(after, entry.path)
     try:
         read = toml_tables.read(after)
     except InvalidInput:
         raise _unfit() from None
-    if any(toml_tables.find(read, entry.path) != (entry.value if wanted(entry.hook) else None) for entry in entries):
+    if any(toml_tables.find(read, path) != value for path, value in wanted.items()):
         raise _unfit()
     _check(_pruned(read, entries), _pruned(before, entries))
     return after
@@ -156,19 +212,22 @@ def _unfit() -> InvalidInput:
 
 def _pruned(value: object, entries: Sequence[ConfigEntry]) -> object:
     """Return a document without our entries and without empty containers."""
-    return _without_ours(value, [entry.path for entry in entries if not entry.item], ())
+    allowed = [entry.value for entry in entries if entry.part is EntryPart.ALLOW]
+    return _without_ours(value, [entry.path for entry in entries if not entry.item], allowed, ())
 
 
-def _without_ours(value: object, ours: Sequence[tuple[str, ...]], path: tuple[str, ...]) -> object:
+def _without_ours(
+    value: object, ours: Sequence[tuple[str, ...]], allowed: Sequence[object], path: tuple[str, ...]
+) -> object:
     if isinstance(value, dict):
         inner = {
-            name: _without_ours(one, ours, (*path, name))
+            name: _without_ours(one, ours, allowed, (*path, name))
             for name, one in cast("dict[str, object]", value).items()
             if (*path, name) not in ours
         }
         return {name: one for name, one in inner.items() if one not in ({}, [])}
     if isinstance(value, list):
-        return [one for one in cast("list[object]", value) if not is_ours(one)]
+        return [one for one in cast("list[object]", value) if not calls_our_hook(one) and one not in allowed]
     return value
 
 

@@ -2,59 +2,154 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from recollectum.doors.cli.install.agents import HOOK_MODULE, InstallRequest, InstallScope, KnownAgent, documents
-from recollectum.doors.cli.install.file_changes import FileChange, apply_changes, plan_changes
+from recollectum.doors.cli.install.agents import (
+    AGENT_NAMES,
+    HARMLESS_TOOLS,
+    HOOK_MODULE,
+    ConfigFile,
+    EntryPart,
+    InstallRequest,
+    InstallScope,
+    KnownAgent,
+    documents,
+    parse_agent,
+)
+from recollectum.doors.cli.install.file_changes import FileChange, apply_changes, find_spare_copies, plan_changes
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, note, plural
-from recollectum.doors.cli.terminal.prompts import confirm
+from recollectum.doors.cli.terminal.prompts import ask, confirm, is_interactive
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import USER_VARIABLE, account_name, home_of, settings_of
 from recollectum.home.paths import Home, home_root
 
-_AFTERWARDS = {
+_NAMES = ", ".join(KnownAgent)
+#: More files than these are not named in a question.
+_FEW = 4
+_UNDO = "To undo: recollectum mcp uninstall"
+_TRY = "what do you remember about me?"
+#: What a person has to know about an agent besides.
+_REMARKS = {
     KnownAgent.CODEX: "Codex runs a hook only once you trust it: start codex, type /hooks, trust those of Recollectum.",
     KnownAgent.CURSOR: "Cursor takes context from a hook at the start of a session only; at a prompt it records.",
-    KnownAgent.CLAUDE_CODE: "Restart Claude Code to load the change.",
 }
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command to its group."""
+    """Add the commands to their group."""
     command(app, "install")(install)
+    command(app, "uninstall")(uninstall)
 
 
 def install(
     run: Run,
-    agent: Annotated[KnownAgent, typer.Argument(help="Which agent.")],
+    agent: Annotated[KnownAgent, typer.Argument(parser=parse_agent, metavar="AGENT", help=f"One of {_NAMES}.")],
     *,
     scope: Annotated[
         InstallScope, typer.Option(help="For all work of this account, or for this project.")
     ] = InstallScope.USER,
     hooks: Annotated[bool, typer.Option("--hooks/--no-hooks", help="Recall and record without tool calls.")] = True,
+    allow: Annotated[
+        bool | None,
+        typer.Option("--allow/--no-allow", help="Let it use the tools that erase nothing without asking."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show the change line by line.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Remove what was written.")] = False,
 ) -> None:
     """Let an agent use this memory: its tools, and hooks that recall and record."""
-    changes = plan_changes(documents(agent, _install_request(run, scope)), server=not undo, hooks=hooks and not undo)
-    _show(run, changes)
-    done = bool(changes) and not dry_run
-    if done:
-        done = confirm(f"{plural(len(changes), 'file')} of {agent} will be changed", yes=yes)
+    request = _install_request(run, scope)
+    files = documents(agent, request)
+    if undo:
+        _remove(run, {"agent": agent.value}, files, dry_run=dry_run, diff=diff, yes=yes)
+        return
+    parts = {EntryPart.SERVER, *([EntryPart.HOOKS] if hooks else [])}
+    if _offers(files) and (allow or (allow is None and (yes or dry_run or _wants_to_allow(agent, files)))):
+        parts.add(EntryPart.ALLOW)
+    changes = plan_changes(files, parts)
+    _show(run, changes, diff=diff or dry_run)
+    done = bool(changes) and not dry_run and confirm(_question(changes, agent), yes=yes)
     copies = apply_changes(changes) if done else []
-    answer(run, _document(agent, changes, copies, done=done), [])
+    changed = _listed(changes) + ("; the previous versions are beside them" if copies else "")
+    told = _told(agent, request, changed, parts) if done else []
+    answer(run, {"agent": agent.value, **_document(changes, copies, done=done)}, map(visible, told))
     if not changes:
         note(f"{agent} is set up already; nothing to change")
     elif dry_run:
         note("nothing was changed; leave out --dry-run to do it")
-    elif done:
-        _tell_done(agent, copies, hooks=hooks and not undo)
+
+
+def uninstall(
+    run: Run,
+    agents: Annotated[
+        list[KnownAgent] | None,
+        typer.Argument(parser=parse_agent, metavar="[AGENT]...", help=f"Of {_NAMES}; default: all of them."),
+    ] = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show the change line by line.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove our entries and hooks from agents, of this account and of this folder; what is remembered stays."""
+    # Imported here: no other command looks for services.
+    from recollectum.doors.cli.install.services import service_files  # noqa: PLC0415
+
+    requests = [_install_request(run, scope) for scope in InstallScope]
+    chosen = list(dict.fromkeys(agents or KnownAgent))
+    files = [one for agent in chosen for request in requests for one in documents(agent, request)]
+    # An account may be its own project folder, and then has each file once.
+    unique = list({one.path: one for one in files}.values())
+    services = [] if agents else service_files(requests[0])
+    _remove(
+        run, {"agents": [one.value for one in chosen]}, unique, services=services, dry_run=dry_run, diff=diff, yes=yes
+    )
+
+
+def _remove(
+    run: Run,
+    named: Mapping[str, str | list[str]],
+    files: Sequence[ConfigFile],
+    *,
+    services: Sequence[FileChange] = (),
+    dry_run: bool,
+    diff: bool,
+    yes: bool,
+) -> None:
+    """Remove what is ours, the copies that nobody needs any more, and end the process that answered the hooks."""
+    changes = [*plan_changes(files, frozenset()), *services]
+    names = ", ".join(one if isinstance(one, str) else ", ".join(one) for one in named.values())
+    _show(run, changes, diff=diff or dry_run)
+    question = _question(changes, names)
+    done = bool(changes) and not dry_run and confirm(f"{question}; what is remembered stays", yes=yes)
+    if done:
+        apply_changes(changes, backup=False)
+        _end_worker(run)
+    # Copies of an earlier removal, which left them, go too.
+    spare = find_spare_copies(files) if done or (not changes and not dry_run) else []
+    for copy in spare:
+        copy.unlink(missing_ok=True)
+    told = [f"{names}: removed from {_listed(changes)}.", f"Everything remembered is still in {home_of(run).root}."]
+    answer(run, {**named, **_document(changes, [], done=done)}, map(visible, told if done else []))
+    if services and done:
+        note("then run: systemctl --user daemon-reload; a daemon that still runs ends with: recollectum daemon stop")
+    if not changes:
+        note(f"nothing of ours is in the files of {names}; nothing to change")
+    elif dry_run:
+        note("nothing was changed; leave out --dry-run to do it")
+
+
+def _end_worker(run: Run) -> None:
+    """End the process that answers hooks; one of an agent that stays set up starts another."""
+    # Imported here: only a removal needs it.
+    from recollectum.doors.hook.delivery import stop_worker  # noqa: PLC0415
+
+    stop_worker(home_of(run))
 
 
 def _install_request(run: Run, scope: InstallScope) -> InstallRequest:
@@ -81,23 +176,56 @@ def _program() -> list[str]:
     return [str(beside)] if beside.exists() else [sys.executable, "-m", "recollectum.doors.cli.main"]
 
 
-def _show(run: Run, changes: Sequence[FileChange]) -> None:
-    if run.json:
+def _offers(files: Sequence[ConfigFile]) -> bool:
+    """Return whether the agent can be told to use some tools without asking."""
+    return any(entry.part is EntryPart.ALLOW for one in files for entry in one.entries)
+
+
+def _wants_to_allow(agent: KnownAgent, files: Sequence[ConfigFile]) -> bool:
+    """Ask whether the harmless tools may be used without asking, unless they may already."""
+    if not is_interactive() or not plan_changes(files, set(EntryPart)):
+        return True
+    tools = ", ".join(HARMLESS_TOOLS)
+    return ask(f"May {AGENT_NAMES[agent]} use {tools} without asking you each time? It still asks before it forgets.")
+
+
+def _question(changes: Sequence[FileChange], names: str) -> str:
+    which = _listed(changes) if len(changes) <= _FEW else "--dry-run shows them"
+    return f"{plural(len(changes), 'file')} of {names} will be changed: {which}"
+
+
+def _listed(changes: Sequence[FileChange]) -> str:
+    return ", ".join(str(change.path) for change in changes)
+
+
+def _show(run: Run, changes: Sequence[FileChange], *, diff: bool) -> None:
+    if run.json or not diff:
         return
     for change in changes:
         for line in change.diff():
             print(visible(line))
 
 
-def _document(
-    agent: KnownAgent, changes: Sequence[FileChange], copies: Sequence[Path], *, done: bool
-) -> dict[str, object]:
+def _document(changes: Sequence[FileChange], copies: Sequence[Path], *, done: bool) -> dict[str, object]:
     files = [{"file": str(change.path), "diff": change.diff()} for change in changes]
-    return {"agent": agent.value, "changed": done, "files": files, "backups": [str(copy) for copy in copies]}
+    return {"changed": done, "files": files, "backups": [str(copy) for copy in copies]}
 
 
-def _tell_done(agent: KnownAgent, copies: Sequence[Path], *, hooks: bool) -> None:
-    for copy in copies:
-        note(f"the previous version is in {copy}")
-    if hooks and agent in _AFTERWARDS:
-        note(_AFTERWARDS[agent])
+def _told(agent: KnownAgent, request: InstallRequest, changed: str, parts: set[EntryPart]) -> list[str]:
+    """Return four lines: what works now, what was changed, what to know, and what to try."""
+    name = AGENT_NAMES[agent]
+    person = request.flags[1]
+    hooks = " and hooks that recall and record" if EntryPart.HOOKS in parts else ", without hooks"
+    works = f"{name} uses the memory of {person}: tools{hooks}."
+    if agent in _REMARKS and EntryPart.HOOKS in parts:
+        remark = _REMARKS[agent]
+    elif EntryPart.ALLOW in parts:
+        remark = f"It uses {', '.join(HARMLESS_TOOLS)} without asking, and asks before it forgets."
+    else:
+        remark = "It asks before it uses a tool, unless its own settings say otherwise."
+    return [
+        works,
+        f"Changed: {changed}.",
+        remark,
+        f"Restart {name}, then ask it: {_TRY} {_UNDO} {agent}",
+    ]

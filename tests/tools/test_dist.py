@@ -23,10 +23,12 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import ROOT
 from tests.docs.test_extras import FRAMEWORKS
 from tests.tools.clean_environments import CleanEnvironment, make_environment
 from tools.dist import build, main, projects, write_index
+from tools.first_start import main as time_first_start
+from tools.first_start import readme_example
 
 pytestmark = [pytest.mark.process, pytest.mark.network, pytest.mark.slow]
 
@@ -59,10 +61,6 @@ def _built(folder: Path, *made: Path) -> Path:
     return folder
 
 
-def _readme_example() -> str:
-    return next(block.code for block in blocks((ROOT / "README.md").read_text("utf-8")) if block.info == "python")
-
-
 def _doctor(environment: CleanEnvironment) -> dict[str, dict[str, str]]:
     done = environment.run("recollectum", "doctor", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -74,7 +72,7 @@ def _try(environment: CleanEnvironment) -> dict[str, str]:
     where = environment.run("python", "-c", "import recollectum; print(recollectum.__file__)").stdout
     assert Path(where.strip()).is_relative_to(environment.folder)
     assert environment.run("recollectum", "init").returncode == 0
-    example = environment.run("python", "-c", _readme_example())
+    example = environment.run("python", "-c", readme_example())
     assert (example.returncode, example.stderr) == (0, "")
     assert environment.run("recollectum", "remember", "I am vegetarian").returncode == 0
     assert "I am vegetarian" in environment.run("recollectum", "recall", "vegetarian").stdout
@@ -149,6 +147,8 @@ def _contents(wheel: Path) -> dict[str, str]:
 def test_the_wheel_offers_the_extras_and_the_links() -> None:
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert about["optional-dependencies"].keys() > FRAMEWORKS
+    models = [tomllib.loads((one / "pyproject.toml").read_text(encoding="utf-8"))["project"] for one in projects()[1:]]
+    assert all(one["urls"]["Homepage"] == about["urls"]["Homepage"] for one in models)
     assert set(about["urls"]) == {"Homepage", "Documentation", "Source", "Issues", "Changelog"}
     tested = [one.rpartition(" ")[2] for one in about["classifiers"] if re.search(r"Python :: 3\.\d+$", one)]
     assert tested == ["3.11", "3.12", "3.13"]
@@ -163,6 +163,12 @@ def test_the_index_names_each_distribution_with_its_digest(tmp_path: Path) -> No
     found = {(tmp_path / "simple" / "recollectum" / link).resolve(): digest for link, digest in links}
     assert len(found) == 2
     assert all(hashlib.sha256(path.read_bytes()).hexdigest() == digest for path, digest in found.items())
+
+
+def test_the_first_start_needs_wheels_and_types_what_the_readme_says(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="has no wheel; run: make dist"):
+        time_first_start("recollectum", tmp_path)
+    compile(readme_example(), "README.md", "exec")
 
 
 def test_a_folder_with_other_things_is_not_emptied(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from recollectum.home.paths import Home
 from recollectum.settings.check import SettingOrigin, SettingsScope, Tree, check_tree, show_wrong
 from recollectum.settings.migrate import migrate
 from recollectum.settings.read import parse_toml, read_text
-from recollectum.settings.registry import Setting, all_settings, nearest
+from recollectum.settings.registry import Setting, all_settings, is_like, nearest
 from recollectum.settings.render import to_toml_value
 from recollectum.settings.spec import Value
 
@@ -19,7 +19,7 @@ def set_value(home: Home, dotted_key: str, text: str) -> None:
     """Set one value, written as on a command line: a number, or a text without quotes, which may hold `${NAME}`."""
     setting = all_settings().get(dotted_key)
     if setting is None:
-        raise SettingsError(_not_a_setting(dotted_key))
+        raise SettingsError(unknown_setting(dotted_key))
     value = _value(home, setting, text)
     before = _text_of(home)
     wanted = _with(parse_toml(before, home.settings_file), dotted_key, value)
@@ -34,13 +34,17 @@ def unset_value(home: Home, dotted_key: str) -> None:
     if wanted == _pruned(tree):
         # An unknown key may be removed, which repairs the file, but a request for a missing unknown key is an error.
         if dotted_key not in all_settings():
-            raise SettingsError(_not_a_setting(dotted_key))
+            raise SettingsError(unknown_setting(dotted_key))
         return
     _save(home, dotted_key, _edited(before, dotted_key, None), wanted)
 
 
-def _not_a_setting(key: str) -> str:
-    return f"{key!r} is not a setting; the nearest is {nearest(key, all_settings())!r}"
+def unknown_setting(key: str) -> str:
+    """Return the sentence about a key that is no setting, with the one that it may have meant."""
+    # A name that is like none would be answered with one that means something else.
+    if is_like(key, near := nearest(key, all_settings())):
+        return f"{key!r} is not a setting; the nearest is {near!r}"
+    return f"{key!r} is not a setting; list them with: recollectum settings show"
 
 
 def _value(home: Home, setting: Setting, text: str) -> Value:

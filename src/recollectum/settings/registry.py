@@ -111,16 +111,26 @@ def sections() -> frozenset[str]:
     return frozenset(key.partition(".")[0] for key in all_settings() if "." in key)
 
 
+#: How alike two names are when one is taken for a slip of the other.
+_LEAST_LIKENESS = 0.7
+
+
 def nearest(name: str, among: Iterable[str]) -> str:
     """Return the name most similar to the given one, as a whole or by its last part."""
+    return max(among, key=lambda candidate: _likeness(name, candidate))
+
+
+def is_like(name: str, other: str) -> bool:
+    """Return whether one name may be a slip of the other."""
+    return _likeness(name, other) >= _LEAST_LIKENESS
+
+
+def _likeness(name: str, other: str) -> float:
     from difflib import SequenceMatcher  # noqa: PLC0415 - needed only to word an error
 
-    def likeness(candidate: str) -> float:
-        wholes = SequenceMatcher(None, _plain(name), _plain(candidate)).ratio()
-        lasts = SequenceMatcher(None, _plain(_last(name)), _plain(_last(candidate))).ratio()
-        return max(wholes, lasts)
-
-    return max(among, key=likeness)
+    wholes = SequenceMatcher(None, _plain(name), _plain(other)).ratio()
+    lasts = SequenceMatcher(None, _plain(_last(name)), _plain(_last(other))).ratio()
+    return max(wholes, lasts)
 
 
 def _last(name: str) -> str:

@@ -19,7 +19,19 @@ pytestmark = pytest.mark.process
         (["recall"], "missing argument 'QUERY'", "see: recollectum recall --help"),
         (["memories"], "missing command", "see: recollectum memories --help"),
         (["recall", "x", "--limt", "3"], "no such option", "see: recollectum recall --help"),
-        (["recall", "x", "--limit", "many"], "invalid value for '--limit'", "see: recollectum recall --help"),
+        (
+            ["recall", "x", "--limit", "many"],
+            "invalid value for '--limit': write a whole number;",
+            "see: recollectum recall --help",
+        ),
+        (["recall", "x", "--min-score", "z"], "invalid value for '--min-score': write a number;", "recall --help"),
+        (["serve", "--port", "99999"], "invalid value for '--port': write a number of at most 65535;", "serve --help"),
+        (["serve", "--port", "-4"], "invalid value for '--port': write a number of at least 0;", "serve --help"),
+        (
+            ["sessions", "export", "x", "--format", "zip"],
+            "invalid value for '--format': 'zip' is not one of ",
+            "--help",
+        ),
     ],
 )
 def test_a_line_that_cannot_be_meant_is_one_sentence_and_2(line: list[str], begins: str, ends: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -132,9 +133,21 @@ def _explain(error: Exception) -> tuple[str, int, str]:
             return type(error).__name__, FAILED, one_line(str(error))
 
 
+#: What the parser says about a value, and how we say it.
+_PARSER_WORDS = (
+    (re.compile(r"Input should be less than or equal to (\S+)"), r"write a number of at most \1"),
+    (re.compile(r"Input should be greater than or equal to (\S+)"), r"write a number of at least \1"),
+    (re.compile(r"Input should be a valid integer\b.*"), "write a whole number"),
+    (re.compile(r"Input should be a valid number\b.*"), "write a number"),
+    (re.compile(r"Value error, "), ""),
+)
+
+
 def _usage_sentence(error: typer.TyperException) -> str:
     """Return the parser's message as a sentence like ours."""
     said = " ".join(error.format_message().split()).removesuffix(".")
+    for theirs, ours in _PARSER_WORDS:
+        said = theirs.sub(ours, said)
     context: typer.Context | None = getattr(error, "ctx", None)
     where = context.command_path if context else "recollectum"
     return f"{said[:1].lower()}{said[1:]}; see: {where} --help"

@@ -30,7 +30,7 @@ def test_explain_shows_the_arms_the_terms_and_what_was_added() -> None:
     assert lines[0] == "1. Grace plays the piano"
     assert lines[3] == "rung: text"
     assert lines[4].startswith("by words: place 1, BM25 ")
-    assert lines[5:7] == ["by meaning: not found", "terms: piano"]
+    assert lines[5:7] == ["by meaning: not compared", "terms: piano"]
     assert lines[7] == "added: importance +0.16"
 
 

@@ -54,6 +54,8 @@ def test_a_value_that_is_overruled_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.feature("C1")
 def test_a_mistake_names_the_nearest_and_the_allowed() -> None:
     assert "the nearest is 'lifecycle.grace_days'" in refused("settings", "get", "lifecycle.grce_days")
+    # A name that is like no setting is not answered with one that means something else.
+    assert refused("settings", "get", "nope") == "'nope' is not a setting; list them with: recollectum settings show"
     assert "the nearest is 'recall.limit'" in refused("settings", "set", "recall.limits", "3")
     assert "it must be a whole number from 1 to 1000" in refused("settings", "set", "recall.limit", "many")
     assert "is not a setting" in refused("settings", "unset", "nope")

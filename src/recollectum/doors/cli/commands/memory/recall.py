@@ -4,7 +4,16 @@ from typing import Annotated
 
 import typer
 
-from recollectum.domain.hit import ArchivedMatches, Hit, Neighbour, Reasons, RecallResult, Source, SourceKind
+from recollectum.domain.hit import (
+    ArchivedMatches,
+    Hit,
+    Neighbour,
+    Reasons,
+    RecallResult,
+    SearchMode,
+    Source,
+    SourceKind,
+)
 from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.memory import Kind
 from recollectum.domain.records import dataclass
@@ -42,7 +51,7 @@ def explain_reasons(reasons: Reasons) -> list[str]:
     )
     lines = [
         f"rung: {reasons.rung}",
-        *(f"{name}: {_rank_and_score(rank, score, unit)}" for name, rank, score, unit in arms),
+        *(f"{name}: {_rank_and_score(rank, score, unit, reasons.rung)}" for name, rank, score, unit in arms),
     ]
     lines.append(f"terms: {', '.join(reasons.terms) or 'none'}")
     if reasons.added:
@@ -50,9 +59,11 @@ def explain_reasons(reasons: Reasons) -> list[str]:
     return [one_line(line) for line in lines]
 
 
-def _rank_and_score(rank: int | None, score: float | None, unit: str) -> str:
+def _rank_and_score(rank: int | None, score: float | None, unit: str, rung: SearchMode) -> str:
     """Return rank and score; a score without a rank is of a text that only the other arm found."""
-    told = [f"place {rank}" if rank is not None else "not among the nearest" if score is not None else "not found"]
+    if rank is None and score is None:
+        return "not among the best" if rung is SearchMode.HYBRID else "not compared"
+    told = [f"place {rank}" if rank is not None else "not among the nearest"]
     if score is not None:
         told.append(f"{unit} {score:.3g}")
     return ", ".join(told)

@@ -9,10 +9,10 @@ from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note
 from recollectum.doors.cli.terminal.target import home_of, settings_of
 from recollectum.settings.check import SettingsScope
-from recollectum.settings.edit import set_value, unset_value
+from recollectum.settings.edit import set_value, unknown_setting, unset_value
 from recollectum.settings.load import LoadedSettings
 from recollectum.settings.migrate import migrate
-from recollectum.settings.registry import all_settings, nearest
+from recollectum.settings.registry import all_settings
 from recollectum.settings.spec import Value
 
 app = new_group("Show what is set and where it came from, and change your own settings.")
@@ -104,4 +104,4 @@ def _shown(value: Value) -> str:
 
 def _check_key(key: str) -> None:
     if key not in all_settings():
-        raise SettingsError(f"{key!r} is not a setting; the nearest is {nearest(key, all_settings())!r}")
+        raise SettingsError(unknown_setting(key))

@@ -8,6 +8,7 @@ import pytest
 
 from recollectum.domain.errors import InvalidInput, SettingsError, Unreachable
 from recollectum.settings.values import is_task_url
+from recollectum.vault.task_store.folder import is_temporary
 from recollectum.vault.task_store.objects import ObjectStore, parse_url
 from recollectum.vault.task_store.places import open_objects
 from tests.vault.task_store.object_servers import BUCKET, google_server, s3_server
@@ -111,3 +112,25 @@ def test_a_store_without_its_package_names_the_command(monkeypatch: pytest.Monke
     monkeypatch.delitem(sys.modules, "recollectum.vault.task_store.cloud", raising=False)
     with pytest.raises(InvalidInput, match=r"needs the package obstore; run: pip install obstore$"):
         open_objects(parse_url("s3://bucket"), {}, _no_secret)
+
+
+def test_a_written_object_has_its_name_once_it_is_durable(objects: ObjectStore) -> None:
+    finish = [objects.write(f"v/parts/{name}", name.encode()) for name in ("a", "b")]
+    for one in finish:
+        one()
+    objects.settle("v/parts/")
+    # A folder that another process has replaced: there is nothing to make durable.
+    objects.settle("v/none/")
+    assert [objects.read(f"v/parts/{name}") for name in ("a", "b", "c")] == [b"a", b"b", None]
+    assert sorted(one.name for one in objects.list("v/")) == ["v/parts/a", "v/parts/b"]
+
+
+def test_a_file_gets_its_name_after_its_bytes(tmp_path: Path) -> None:
+    objects = open_objects(parse_url(tmp_path.as_uri()), {}, _no_secret)
+    finish = objects.write("v/a", b"bytes")
+    assert objects.read("v/a") is None
+    (temporary,) = objects.list("v/")
+    assert is_temporary(temporary.name)
+    finish()
+    assert objects.read("v/a") == b"bytes"
+    assert [one.name for one in objects.list("v/")] == ["v/a"]

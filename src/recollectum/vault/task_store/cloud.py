@@ -16,7 +16,7 @@ from obstore.exceptions import (
 from obstore.store import MemoryStore, S3Store
 
 from recollectum.domain.errors import Denied, Unreachable
-from recollectum.vault.task_store.objects import StoredObject, TaskUrl
+from recollectum.vault.task_store.objects import StoredObject, TaskUrl, already_stored
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
@@ -50,6 +50,14 @@ class CloudObjects:
         except FileNotFoundError:
             raise self._no_bucket() from None
         return True
+
+    def write(self, name: str, data: bytes) -> Callable[[], None]:
+        """Store an object under a name that nobody else uses; it is durable at once."""
+        self.create(name, data)
+        return already_stored
+
+    def settle(self, prefix: str) -> None:
+        """Do nothing: a bucket loses no name."""
 
     def read(self, name: str) -> bytes | None:
         """Return an object; None when there is none."""

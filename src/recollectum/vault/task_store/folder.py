@@ -1,7 +1,8 @@
 """Keeps objects as files of a folder: written whole, durable, and created by one process only."""
 
 import os
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,16 +35,31 @@ class FolderObjects:
         path = self._root / name
         if path.exists():
             return False
-        for _ in range(_ATTEMPTS):
-            try:
-                self._make_folder(path.parent)
-                return _write_new(path, data)
-            except FileNotFoundError:
-                # Somebody else deleted the folder while it was empty.
-                continue
-            except OSError as error:
-                raise explain(error, path) from error
-        raise Conflict(f"{path.parent} is deleted again and again by another program; stop that program first")
+        created = _add_name(*self._written(path, data), path)
+        if created:
+            self.settle(name.rpartition("/")[0])
+        return created
+
+    def write(self, name: str, data: bytes) -> Callable[[], None]:
+        """Write a file under a temporary name; the returned call waits for the disk and adds the name."""
+        path = self._root / name
+        file, temporary = self._written(path, data)
+
+        def finish() -> None:
+            _add_name(file, temporary, path)
+
+        return finish
+
+    def settle(self, prefix: str) -> None:
+        """Make the names directly below a prefix durable."""
+        folder = self._root / prefix
+        try:
+            sync_folder(folder)
+        except FileNotFoundError:
+            # Another process has replaced all of it, and the folder with it.
+            return
+        except OSError as error:
+            raise explain(error, folder) from error
 
     def read(self, name: str) -> bytes | None:
         """Return an object; None when there is none."""
@@ -83,6 +99,20 @@ class FolderObjects:
                 sync_folder(folder)
             self._remove_empty(folder)
 
+    def _written(self, path: Path, data: bytes) -> tuple[int, Path]:
+        """Write a file under a temporary name beside a path; return it open, and that name."""
+        temporary = path.with_name(TEMPORARY.replace("*", os.urandom(8).hex()))
+        for _ in range(_ATTEMPTS):
+            try:
+                self._make_folder(path.parent)
+                return _open_new(temporary, data), temporary
+            except FileNotFoundError:
+                # Somebody else deleted the folder while it was empty.
+                continue
+            except OSError as error:
+                raise explain(error, path) from error
+        raise Conflict(f"{path.parent} is deleted again and again by another program; stop that program first")
+
     def _make_folder(self, folder: Path) -> None:
         if folder.is_dir():
             return
@@ -109,12 +139,27 @@ def is_temporary(name: str) -> bool:
     return name.rpartition("/")[2].startswith(_OF_A_PROCESS)
 
 
-def _write_new(path: Path, data: bytes) -> bool:
-    temporary = path.with_name(TEMPORARY.replace("*", os.urandom(8).hex()))
+def _open_new(temporary: Path, data: bytes) -> int:
+    """Write a new file; return it open, so that an error of the disk reaches the call that waits for it."""
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), PRIVATE_FILE)
     try:
+        write_all(file, data)
+        if sys.platform == "linux":
+            # The disk begins to write, and does not wait for `sync_file`.
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    except OSError:
+        os.close(file)
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    return file
+
+
+def _add_name(file: int, temporary: Path, path: Path) -> bool:
+    """Give a written file its name once its bytes are on the disk; return False when the name exists."""
+    try:
         try:
-            write_all(file, data)
+            # First: a later save takes a part that has a name for stored.
             sync_file(file)
         finally:
             os.close(file)
@@ -122,8 +167,9 @@ def _write_new(path: Path, data: bytes) -> bool:
         os.link(temporary, path)
     except FileExistsError:
         return False
+    except OSError as error:
+        raise explain(error, path) from error
     finally:
         with suppress(OSError):
             temporary.unlink()
-    sync_folder(path.parent)
     return True

@@ -1,6 +1,6 @@
 """Keeps objects in a bucket of Google Cloud Storage, by Google's package: obstore cannot speak to its emulator."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -12,7 +12,7 @@ from google.cloud import storage  # pyright: ignore[reportMissingTypeStubs]
 from requests.exceptions import RequestException
 
 from recollectum.domain.errors import Denied, Unreachable
-from recollectum.vault.task_store.objects import StoredObject, TaskUrl
+from recollectum.vault.task_store.objects import StoredObject, TaskUrl, already_stored
 
 _TIMEOUT_SECONDS = 60
 
@@ -44,6 +44,14 @@ class GoogleObjects:
         except NotFound:
             raise self._no_bucket() from None
         return True
+
+    def write(self, name: str, data: bytes) -> Callable[[], None]:
+        """Store an object under a name that nobody else uses; it is durable at once."""
+        self.create(name, data)
+        return already_stored
+
+    def settle(self, prefix: str) -> None:
+        """Do nothing: a bucket loses no name."""
 
     def read(self, name: str) -> bytes | None:
         """Return an object; None when there is none."""

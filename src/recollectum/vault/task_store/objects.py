@@ -1,7 +1,7 @@
 """Says what a task store needs of an object store, and reads the URL that names one."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -24,10 +24,21 @@ class StoredObject:
 
 
 class ObjectStore(Protocol):
-    """Small objects by name. Each call is durable when it returns, and a reader sees a whole object or none."""
+    """Small objects by name. A reader sees a whole object or none; what `create` and `delete` did is durable."""
 
     def create(self, name: str, data: bytes) -> bool:
         """Store an object that does not exist yet; return False when it exists."""
+        ...
+
+    def write(self, name: str, data: bytes) -> Callable[[], None]:
+        """Write an object under a name that nobody else uses; the returned call waits for the disk and adds the name.
+
+        The call may run in another thread. The name is durable after `settle`.
+        """
+        ...
+
+    def settle(self, prefix: str) -> None:
+        """Make the names directly below a prefix durable."""
         ...
 
     def read(self, name: str) -> bytes | None:
@@ -41,6 +52,10 @@ class ObjectStore(Protocol):
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects; one that does not exist is passed over."""
         ...
+
+
+def already_stored() -> None:
+    """Wait for nothing: the object is durable."""
 
 
 @dataclass(frozen=True, slots=True)

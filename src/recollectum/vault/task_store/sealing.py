@@ -1,9 +1,12 @@
 """Seals the records and the parts of tasks: compressed, encrypted where the home is, and bound to their place.
 
 A part is a slice of a workspace's archive. Its name is a keyed digest of its content and of the task, so that an
-interrupted save finds the parts that it has stored, and a part cannot stand for another. A record lists the parts in
-order and is bound to its task and its version. So a byte that is changed, a part that is missing, moved, repeated or
-of another task, and a list that is cut off are all noticed.
+interrupted save finds the parts that it has stored, and a part cannot stand for another. The digest is HMAC-SHA-256 of
+a short hash of the content: in an encrypted home that of AES-GCM, which is ten times as fast as SHA-256 and safe as
+long as nobody sees it, and else SHA-256. A part is found by the name in its record, however that was made.
+
+A record lists the parts in order and is bound to its task and its version. So a byte that is changed, a part that is
+missing, moved, repeated or of another task, and a list that is cut off are all noticed.
 """
 
 import hashlib
@@ -37,6 +40,7 @@ class TaskSeal:
         self._names = derive(base, "task names")
         self._parts = derive(base, "task part names")
         self._key = None if key is None else derive(key, "task objects")
+        self._hash_key = None if key is None else derive(key, "task part hashes")
 
     def task_name(self, task_id: str) -> str:
         """Return the name of a task in the store, which does not reveal its id."""
@@ -44,9 +48,7 @@ class TaskSeal:
 
     def part_name(self, task: str, content: "bytes | bytearray | memoryview") -> str:
         """Return the name of a part of a task's archive."""
-        digest = hmac.new(self._parts, task.encode() + b"\n", "sha256")
-        digest.update(content)
-        return digest.digest()[:_NAME].hex()
+        return hmac.digest(self._parts, task.encode() + b"\n" + self._hash(content), "sha256")[:_NAME].hex()
 
     def seal_part(self, task: str, name: str, content: "bytes | bytearray | memoryview") -> bytes:
         """Return a part as it is stored."""
@@ -56,7 +58,10 @@ class TaskSeal:
         """Return the content of a stored part of at most `most` bytes; raise Damaged when it is not that part."""
         try:
             # It is bound to its name, so the content need not be digested again.
-            content = _decompress(self._open(data, f"part {task} {name}"), most)
+            compressed = self._open(data, f"part {task} {name}")
+            # Megabytes that would else be in memory while the next copy is made.
+            del data
+            content = _decompress(compressed, most)
         except Damaged:
             content = None
         if content is None:
@@ -80,20 +85,32 @@ class TaskSeal:
             raise _damaged()
         return content
 
+    def _hash(self, content: "bytes | bytearray | memoryview") -> bytes:
+        """Return a short hash of a part; two parts have the same one with a probability of 2**-109 at most."""
+        if self._hash_key is None:
+            return hashlib.sha256(content).digest()
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - slow to import
+
+        # The tag of an empty text with the part as its context. A nonce may repeat because no tag leaves this class.
+        return AESGCM(self._hash_key).encrypt(bytes(_NONCE), b"", content)
+
     def _seal(self, content: bytes, place: str) -> bytes:
         bound = self._bound(place)
         if self._key is None:
-            return _PLAIN + hashlib.sha256(bound + content).digest() + content
+            return b"".join((_PLAIN, _plain_digest(bound, content), content))
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - slow to import
 
         nonce = os.urandom(_NONCE)
-        return b"".join((_SEALED, nonce, AESGCM(self._key).encrypt(nonce, content, bound)))
+        encrypted = AESGCM(self._key).encrypt(nonce, content, bound)
+        # Megabytes that would else be in memory until the next two copies are made.
+        del content
+        return b"".join((_SEALED, nonce, encrypted))
 
     def _open(self, data: bytes, place: str) -> bytes:
         bound = self._bound(place)
         if self._key is None:
             digest, content = data[4 : 4 + _DIGEST], data[4 + _DIGEST :]
-            if data[:4] != _PLAIN or not hmac.compare_digest(hashlib.sha256(bound + content).digest(), digest):
+            if data[:4] != _PLAIN or not hmac.compare_digest(_plain_digest(bound, content), digest):
                 raise _damaged()
             return content
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - slow to import
@@ -109,6 +126,12 @@ class TaskSeal:
 
     def _bound(self, place: str) -> bytes:
         return f"task store 1 {self._vault_id} {place}\n".encode()
+
+
+def _plain_digest(bound: bytes, content: bytes) -> bytes:
+    digest = hashlib.sha256(bound)
+    digest.update(content)
+    return digest.digest()
 
 
 def _damaged() -> Damaged:

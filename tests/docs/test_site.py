@@ -15,7 +15,7 @@ HOME = "README.md"
 #: What a newcomer looks for, by a word of the label, and the page that answers.
 WANTED = {
     "install": "guides/start.md",
-    "agent": "guides/frameworks.md",
+    "write an agent": "guides/agent.md",
     "back up": "guides/backup.md",
     "erase": "guides/purge.md",
 }

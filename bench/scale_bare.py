@@ -13,7 +13,8 @@ from recollectum.storage.port import Params
 from recollectum.storage.postgres import database
 from recollectum.storage.postgres.connections import pool
 from recollectum.storage.postgres.connections.connection import Connected, configure, send
-from recollectum.storage.postgres.connections.sending import Encoded, StatementSender
+from recollectum.storage.postgres.connections.sending import Outbox
+from recollectum.storage.postgres.connections.sending import Sent as EncodedStatement
 from recollectum.storage.postgres.row_arrays import Array, RowsStatement
 from recollectum.storage.postgres.sealing import PlainValues
 from recollectum.storage.postgres.statements import Statement
@@ -26,7 +27,7 @@ def recorded(work: Callable[[], object]) -> list[Sent]:
     """Return what the work sends, in the order of each connection; a background thread has its own."""
     seen: dict[int, list[Sent]] = {}
     # The values before they are encoded: psycopg encodes them again when they are sent bare.
-    encoded, batches, run, frame = Statement.encoded, RowsStatement.batches, StatementSender.run, send
+    encoded, batches, run, post, frame = Statement.encoded, RowsStatement.batches, Outbox.run, Outbox.post, send
     given = threading.local()
 
     def note_values(statement: Statement, params: Params, sealing: PlainValues) -> list[bytes | None] | None:
@@ -37,9 +38,14 @@ def recorded(work: Callable[[], object]) -> list[Sent]:
         for given.values in batches(statement, rows, sealing):
             yield given.values
 
-    def note_statement(sender: StatementSender, connection: Connected, sql: bytes, values: Encoded) -> pq.abc.PGresult:
-        seen.setdefault(id(connection), []).append((sql, given.values))
-        return run(sender, connection, sql, values)
+    def note_run(outbox: Outbox, one: EncodedStatement, *, keeps_plan: bool) -> pq.abc.PGresult:
+        seen.setdefault(id(outbox.connection), []).append((one.sql, given.values))
+        return run(outbox, one, keeps_plan=keeps_plan)
+
+    def note_post(outbox: Outbox, one: EncodedStatement, *, keeps_plan: bool) -> None:
+        seen.setdefault(id(outbox.connection), []).append((one.sql, given.values))
+        with mock.patch.object(Outbox, "run", run):
+            post(outbox, one, keeps_plan=keeps_plan)
 
     def note_frame(connection: Connected, sql: bytes) -> object:
         seen.setdefault(id(connection), []).append((sql, None))
@@ -48,7 +54,8 @@ def recorded(work: Callable[[], object]) -> list[Sent]:
     with (
         mock.patch.object(Statement, "encoded", note_values),
         mock.patch.object(RowsStatement, "batches", note_columns),
-        mock.patch.object(StatementSender, "run", note_statement),
+        mock.patch.object(Outbox, "run", note_run),
+        mock.patch.object(Outbox, "post", note_post),
         mock.patch.object(pool, "send", note_frame),
         mock.patch.object(database, "send", note_frame),
     ):

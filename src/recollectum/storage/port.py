@@ -142,6 +142,13 @@ class Tx(Protocol):
         """Run a statement, and return its rows."""
         ...
 
+    def kept_rows(self, table: str, sql: str, params: Params) -> list[Row]:
+        """Return the rows of a statement that reads one small table, from memory where no process wrote to it since.
+
+        The table is written by statements that name it first, and not by triggers.
+        """
+        ...
+
     def run(self, sql: str, params: Params) -> int:
         """Run a statement, and return the number of changed rows."""
         ...

@@ -77,7 +77,7 @@ def _lags(kept: ClockState, state: ClockState) -> bool:
 
 
 def _load(tx: Tx) -> ClockState | None:
-    text = meta.find(tx, _META_KEY)
+    text = meta.find_kept(tx, _META_KEY)
     if text is None:
         return None
     kept = json.loads(text)

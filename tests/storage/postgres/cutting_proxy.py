@@ -18,8 +18,8 @@ IsMeant = Callable[[bytes], bool]
 
 
 def commit(message: bytes) -> bool:
-    """Whether a message is a COMMIT, or the server's answer to one."""
-    return message[5:] == b"COMMIT\0"
+    """Whether a message is a COMMIT, alone or after other statements, or the server's answer to one."""
+    return message[5:] in (b"COMMIT\0", b"\0COMMIT\0\0\0")
 
 
 class CuttingProxy:

@@ -12,12 +12,18 @@ from contextlib import suppress
 from functools import cache
 
 from recollectum import storage
-from recollectum.storage.postgres.dialect import to_postgres, to_postgres_rows
+from recollectum.storage.postgres.dialect import numbered_insert, to_postgres, to_postgres_rows
 from recollectum.storage.postgres.scopes import catalog_scope, vault_scope
 
 _STATEMENT = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b")
-#: What frames a transaction; a connection that is only checked gets nothing.
-_FRAMES = ("", "COMMIT", "ROLLBACK")
+#: What frames a transaction, and says how it plans; a connection that is only checked gets nothing.
+_FRAMES = (
+    "",
+    "COMMIT",
+    "ROLLBACK",
+    "SET LOCAL plan_cache_mode = force_generic_plan",
+    "SET LOCAL plan_cache_mode = force_custom_plan",
+)
 _PARAMETER = re.compile(r"\$\d+|(?<!:):\w*\{\w+\}|%s")
 _PLACE = re.compile(r"\\\{\w*\\\}")
 _LIST = re.compile(r"::\w+(?: \w+)?\[\]")
@@ -54,12 +60,13 @@ def _plain(text: str) -> str:
 def _forms(text: str) -> Iterator[str]:
     """A constant in every form in which it is sent."""
     yield text
-    for in_vault in (True, False):
-        translated = to_postgres(_PARAMETER.sub(":x", text), in_vault=in_vault)
+    numbered = numbered_insert(text)
+    for in_vault, given in ((True, text), (False, text), *([(True, numbered.sql)] if numbered else [])):
+        translated = to_postgres(_PARAMETER.sub(":x", given), in_vault=in_vault)
         yield translated.text
         # Not every INSERT can be one of many rows.
         with suppress(ValueError):
-            yield to_postgres_rows(text, ["type" for _ in translated.names], in_vault=in_vault)
+            yield to_postgres_rows(given, ["type" for _ in translated.names], in_vault=in_vault)
 
 
 def _beginnings() -> Iterator[str]:

@@ -1,32 +1,79 @@
 """A COMMIT whose answer is lost is neither lost nor done twice: the server is asked what became of it."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from recollectum.domain.errors import StorageError
-from recollectum.storage.tables.trail import meta
+from recollectum.domain.event import EventType
+from recollectum.storage.port import Database, Tx
+from recollectum.storage.tables.trail import events, meta
 from tests.plugins.postgres import PostgresDatabase
 from tests.storage.postgres.cutting_proxy import proxied
 from tests.storage.postgres.engines import engine_of, vault_of
 
+_NOW = datetime(2026, 11, 18, tzinfo=UTC)
 
-def test_a_commit_whose_answer_is_lost_counts(postgres: PostgresDatabase, tmp_path: Path) -> None:
+
+def _save(tx: Tx) -> None:
+    meta.save(tx, "a", "b")
+
+
+def _save_and_tell(tx: Tx) -> None:
+    """The event is sent with the COMMIT."""
+    _save(tx)
+    events.add(tx, EventType.CREATED, "memory", "mem_1", at=_NOW, actor="user:ann")
+
+
+def _count(vault: Database) -> tuple[bool, int]:
+    def count(tx: Tx) -> tuple[bool, int]:
+        return meta.find(tx, "a") is not None, len(events.of(tx, "mem_1"))
+
+    return vault.read(count)
+
+
+WORKS = pytest.mark.parametrize("work", [_save, _save_and_tell])
+
+
+@WORKS
+def test_a_commit_whose_answer_is_lost_counts(
+    postgres: PostgresDatabase, tmp_path: Path, work: Callable[[Tx], None]
+) -> None:
     with proxied(postgres) as (proxy, url), vault_of(engine_of(tmp_path, url)) as vault:
         calls: list[int] = []
         proxy.cut("back")
-        vault.write(lambda tx: (calls.append(1), meta.save(tx, "a", "b")))
+        vault.write(lambda tx: (calls.append(1), work(tx)))
         assert proxy.has_cut
-        assert vault.read(lambda tx: meta.find(tx, "a")) == "b"
+        assert _count(vault) == (True, work is _save_and_tell)
         assert calls == [1]
 
 
-def test_a_commit_that_never_arrived_wrote_nothing(postgres: PostgresDatabase, tmp_path: Path) -> None:
+@WORKS
+def test_a_commit_that_never_arrived_wrote_nothing(
+    postgres: PostgresDatabase, tmp_path: Path, work: Callable[[Tx], None]
+) -> None:
     with proxied(postgres) as (proxy, url), vault_of(engine_of(tmp_path, url)) as vault:
         proxy.cut("there")
         with pytest.raises(StorageError, match="nothing was written; try again"):
-            vault.write(lambda tx: meta.save(tx, "a", "b"))
+            vault.write(work)
         assert proxy.has_cut
-        assert vault.read(lambda tx: meta.find(tx, "a")) is None
-        vault.write(lambda tx: meta.save(tx, "a", "c"))
-        assert vault.read(lambda tx: meta.find(tx, "a")) == "c"
+        assert _count(vault) == (False, 0)
+        vault.write(work)
+        assert _count(vault) == (True, work is _save_and_tell)
+
+
+def test_a_statement_that_fails_beside_the_commit_fails_the_write(postgres: PostgresDatabase, tmp_path: Path) -> None:
+    def work(tx: Tx) -> None:
+        _save_and_tell(tx)
+        tx.add_rows("INSERT INTO erased (id) VALUES (:id)", [{"id": "mem_2"}])
+        tx.add_rows("INSERT INTO erased (id) VALUES (:id)", [{"id": "mem_2"}])
+
+    with vault_of(engine_of(tmp_path, postgres.url())) as vault:
+        for _ in range(3):
+            with pytest.raises(StorageError):
+                vault.write(work)
+            assert _count(vault) == (False, 0)
+        vault.write(_save_and_tell)
+        assert _count(vault) == (True, 1)

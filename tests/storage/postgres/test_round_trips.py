@@ -13,7 +13,7 @@ from tests.plugins.postgres import PostgresDatabase
 from tests.recall.homes import scripted
 from tests.storage.postgres.cutting_proxy import CuttingProxy, proxied
 
-RECALL, FILTERED, CONTEXT, SAVE = 8, 10, 15, 10
+RECALL, FILTERED, CONTEXT, SAVE, SAY = 8, 10, 15, 3, 4
 #: Transactions of one operation, each of which is begun and ended: the catalog's, and the vault's.
 TRANSACTIONS = 3
 
@@ -74,6 +74,13 @@ def test_a_save(counted: Counted) -> None:
     vault, proxy = counted
     numbers = iter(range(10))
     assert _trips(proxy, lambda: vault.memories.save(f"a plane {next(numbers)} flies")) <= SAVE
+
+
+def test_a_message(counted: Counted) -> None:
+    vault, proxy = counted
+    chat = vault.sessions.open()
+    numbers = iter(range(10))
+    assert _trips(proxy, lambda: chat.add("user", f"a plane {next(numbers)} flies")) <= SAY
 
 
 def test_many_are_saved_and_added_in_as_many_trips_as_a_few(counted: Counted) -> None:

@@ -10,9 +10,11 @@ import pytest
 from recollectum.domain.ids import system_clock
 from recollectum.storage.engine import CATALOG, VAULT
 from recollectum.storage.postgres import migrate as postgres_steps
+from recollectum.storage.postgres.statements import KEPT_PLANS
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.sqlite.migrate import migrate, shipped
 from tests.plugins.postgres import PostgresDatabase
+from tests.storage.postgres.engines import administer
 
 #: Tables of one engine alone, with the reason.
 ONLY_SQLITE = {
@@ -217,3 +219,18 @@ def test_an_insert_plans_no_statement_of_its_triggers_again(postgres: PostgresDa
     assert kept == found.keys() - _PLANNED_EACH_TIME
     # It runs for each row, where changing a setting would cost too much: it has no statement to plan.
     assert not re.search(r"\b(PERFORM|SELECT|INSERT|UPDATE)\b", counting)
+
+
+_CHECKED = """
+    SELECT k.conrelid::regclass::text, k.confrelid::regclass::text, count(*)
+      FROM pg_constraint k JOIN pg_index i ON i.indrelid = k.confrelid
+     WHERE k.contype = 'f' AND k.connamespace = 'recollectum'::regnamespace GROUP BY k.oid
+"""
+
+
+def test_an_insert_whose_plan_is_kept_is_checked_against_a_table_with_one_index_at_most(
+    postgres: PostgresDatabase,
+) -> None:
+    found = {(table.removeprefix("recollectum."), count) for table, _, count in administer(postgres, _CHECKED)}
+    assert {table for table, count in found if count == 1} & KEPT_PLANS == {"vectors"}
+    assert not {table for table, count in found if count > 1} & KEPT_PLANS

@@ -27,6 +27,17 @@ def test_a_column_of_values_comes_back_as_its_values_do_one_by_one(
         assert values.unseal_all([None if one is None else seal(one) for one in column]) == column
 
 
+@given(column=st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"])) | st.just("again")))
+@pytest.mark.parametrize("key", [_KEY, None])
+def test_a_column_is_sealed_as_its_values_are_one_by_one(column: list[str | None], key: bytes | None) -> None:
+    values = values_under(key)
+    assert values.unseal_all(values.seal_all(column)) == column
+    assert values.seal_equal_all(column) == [None if one is None else values.seal_equal(one) for one in column]
+    if key:
+        sealed = [one for one in values.seal_all([*column, *column]) if one]
+        assert len({*sealed}) == len(sealed)
+
+
 def test_one_damaged_value_of_a_column_is_refused() -> None:
     stored = SealedValues(_KEY).seal(b"data")
     for damaged in (stored[:-1] + bytes([stored[-1] ^ 1]), stored[:20], stored[:5], SealedValues(_OTHER).seal(b"data")):

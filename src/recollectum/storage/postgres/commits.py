@@ -5,7 +5,8 @@ gives the same number to another one. So each write leaves a mark in the row tha
 """
 
 import time
-from select import POLLIN, poll
+from collections.abc import Iterator, Sequence
+from select import POLLIN, POLLOUT, poll
 from typing import Any, Self
 
 import psycopg
@@ -15,6 +16,7 @@ from recollectum.domain.errors import RecollectumError, StorageError, Undecided,
 from recollectum.domain.records import dataclass
 from recollectum.storage.postgres.connections.connection import FINE, Connected, is_broken
 from recollectum.storage.postgres.connections.pool import SharedPool
+from recollectum.storage.postgres.connections.sending import Sent, pipeline, sender_of
 from recollectum.storage.postgres.scopes import KEPT_MARKS, DatabaseScope
 
 _IS_STANDBY = "SELECT pg_is_in_recovery()"
@@ -46,10 +48,13 @@ class StartedWrite:
         return cls(scope, text_of(begun, 1), int(text_of(begun, 2)), int(mark) if mark else None)
 
 
-def commit(connection: Connected, write: StartedWrite, pool: SharedPool) -> None:
-    """Commit a write; raise unless it is stored, and confirmed by the standbys that the server waits for."""
+def commit(connection: Connected, write: StartedWrite, pool: SharedPool, rest: Sequence[Sent] = ()) -> None:
+    """Send the rest of a write and commit it; raise unless it is stored, and confirmed by the standbys it waits for.
+
+    The rest goes with the COMMIT in one round trip. If a statement of it fails, the server skips the COMMIT.
+    """
     try:
-        answer, confirmed = _send_commit(connection, b"COMMIT", pool.options.statement_ms)
+        answer, confirmed = _send_commit(connection, b"COMMIT", pool.options.statement_ms, rest)
     except psycopg.OperationalError:
         if not is_broken(connection):
             raise
@@ -69,7 +74,9 @@ def text_of(answer: pq.abc.PGresult, column: int) -> str:
     return bytes(value or b"").decode()
 
 
-def _send_commit(connection: Connected, words: bytes, most_ms: int) -> tuple[pq.abc.PGresult, bool]:
+def _send_commit(
+    connection: Connected, words: bytes, most_ms: int, rest: Sequence[Sent] = ()
+) -> tuple[pq.abc.PGresult, bool]:
     """Return the server's last answer, and whether its standbys confirmed it.
 
     `statement_timeout` does not end the server's wait for a standby: after that time it is asked to wait no longer.
@@ -83,26 +90,52 @@ def _send_commit(connection: Connected, words: bytes, most_ms: int) -> tuple[pq.
 
     connection.add_notice_handler(note)
     try:
-        answer = _answered(connection, words, most_ms)
+        answer = _answered_with(connection, words, most_ms, rest) if rest else _answered(connection, words, most_ms)
     finally:
         connection.remove_notice_handler(note)
     return answer, not any(code in _UNCONFIRMED for code in warned)
 
 
 def _answered(connection: Connected, words: bytes, most_ms: int) -> pq.abc.PGresult:
-    server = connection.pgconn
-    server.send_query(words)
-    ready = poll()
-    ready.register(server.socket, POLLIN)
-    wait = most_ms or None
+    connection.pgconn.send_query(words)
     answer: pq.abc.PGresult | None = None
+    for found in _answers(connection, most_ms):
+        if found is None:
+            return _checked(answer, connection)
+        answer = found
+    raise AssertionError("the last answer is followed by none")
+
+
+def _answered_with(connection: Connected, words: bytes, most_ms: int, rest: Sequence[Sent]) -> pq.abc.PGresult:
+    server, sender = connection.pgconn, sender_of(connection)
+    answers: list[pq.abc.PGresult] = []
+    with pipeline(connection):
+        sender.post(rest)
+        server.send_query_params(words, [])
+        server.pipeline_sync()
+        for found in _answers(connection, most_ms):
+            if found is None:
+                # The answers to one statement end; on a lost connection nothing else comes.
+                if is_broken(connection):
+                    raise psycopg.OperationalError("the connection is lost")
+            elif found.status == pq.ExecStatus.PIPELINE_SYNC:
+                break
+            else:
+                answers.append(found)
+    sender.check(rest, answers)
+    return _checked(answers[-1], connection)
+
+
+def _answers(connection: Connected, most_ms: int) -> Iterator[pq.abc.PGresult | None]:
+    """Yield what the server answers, and None where a statement has no further answer."""
+    server = connection.pgconn
+    ready = poll()
+    wait = most_ms or None
     while True:
+        ready.register(server.socket, POLLIN | (POLLOUT if server.flush() else 0))
         server.consume_input()
         while not server.is_busy():
-            found = server.get_result()
-            if found is None:
-                return _checked(answer, connection)
-            answer = found
+            yield server.get_result()
         if not ready.poll(wait):
             connection.cancel_safe()
             wait = None

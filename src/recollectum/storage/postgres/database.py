@@ -24,6 +24,9 @@ T = TypeVar("T")
 RenewKey = Callable[[], bytes]
 #: How often the key is asked for while one transaction is begun: somebody may change it again meanwhile.
 _MOST_RENEWALS = 3
+#: The places of marks of writes in what begins a read, and in what begins a write: see `DatabaseScope`.
+_SEEN_MARK = 1
+_OWN_MARK, _MARK_BEFORE = 3, 4
 
 
 class _OtherKey(WrongKey, StorageError):
@@ -87,6 +90,8 @@ class PostgresDatabase:
         self._note_seen(_changes(begun))
         done = work(tx)
         _end_read(connection)
+        if tx.kept.grew:
+            self._context.keep(text_of(begun, _SEEN_MARK), tx.kept)
         return done
 
     def _note_seen(self, changes: int) -> None:
@@ -102,10 +107,11 @@ class PostgresDatabase:
         with self._transaction(opening, kind, self._pool) as (connection, begun):
             tx = self._tx(connection, begun, writes=True)
             done = work(tx)
-            tx.flush()
+            rest = tx.rest()
             # Also when nobody knows whether it was stored.
             self._note_seen(_changes(begun))
-            commit(connection, StartedWrite.read(begun, self._scope), self._pool)
+            commit(connection, StartedWrite.read(begun, self._scope), self._pool, rest)
+            self._context.keep(text_of(begun, _OWN_MARK), tx.kept)
             return done
 
     def claim(self, work: Callable[[PostgresTx], T]) -> T:
@@ -158,7 +164,8 @@ class PostgresDatabase:
                 f"{self._scope.place} is encrypted under another key than keys.db of this home has; use rows and keys "
                 "of the same time: copy keys.db from the home that changed the key, or restore a later copy of the rows"
             )
-        start = TransactionStart(_changes(begun), int(text_of(begun, begun.nfields - 2)), from_replica)
+        mark = text_of(begun, _MARK_BEFORE if writes else _SEEN_MARK)
+        start = TransactionStart(_changes(begun), int(text_of(begun, begun.nfields - 2)), from_replica, mark)
         return PostgresTx(connection, context, start, writes=writes)
 
     @contextmanager

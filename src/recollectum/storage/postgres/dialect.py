@@ -22,6 +22,37 @@ _CONFLICT = re.compile(r"\bON CONFLICT \(")
 _VALUES = re.compile(r"\bVALUES \(((?:[^()]|\([^()]*\))*)\)")
 
 
+#: An INSERT into a table whose rows the client may number, as nobody else writes to its vault: the whole statement, and
+#: nothing that decides whether a row is inserted.
+_NUMBERED = re.compile(
+    r"(\s*INSERT INTO (memories|chunks|events) \()((?:(?!\bON CONFLICT\b).)*?\bVALUES \()"
+    r"((?:(?!\bON CONFLICT\b).)*?)(\s+RETURNING number\s*)?$",
+    re.DOTALL,
+)
+#: The name of the parameter with the number of a row.
+ROW_NUMBER = "number_of_row"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedInsert:
+    """An INSERT with the number of the row among its parameters, and without RETURNING."""
+
+    sql: str
+    table: str
+    #: Whether the caller asks for the number.
+    returns: bool
+
+
+@lru_cache(maxsize=4096)
+def numbered_insert(sql: str) -> NumberedInsert | None:
+    """Return an INSERT of a row that the client numbers; None for any other statement."""
+    found = _NUMBERED.match(sql)
+    if found is None:
+        return None
+    begin, table, columns, values, returning = found.groups()
+    return NumberedInsert(f"{begin}number, {columns}:{ROW_NUMBER}, {values}", table, returning is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class PostgresSql:
     """A statement with numbered parameters, and the names of the parameters in the order of their numbers."""

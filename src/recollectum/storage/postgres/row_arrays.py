@@ -14,6 +14,7 @@ from psycopg.pq import Format
 from recollectum.domain.errors import StorageError
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params
+from recollectum.storage.postgres.dialect import NumberedInsert
 from recollectum.storage.postgres.sealing import PlainValues
 
 _LENGTH: Final = struct.Struct(">i")
@@ -104,9 +105,17 @@ class RowsStatement:
 
     sent: bytes
     names: tuple[str, ...]
-    #: Encrypts a value, where the column is encrypted.
-    seals: tuple[Callable[[Any, PlainValues], bytes] | None, ...]
+    #: Encrypts the values of a column, where it is encrypted.
+    seals: tuple[Callable[[Sequence[Any], PlainValues], list[bytes | None]] | None, ...]
     arrays: tuple[type[Array], ...]
+    #: The table that it changes.
+    changed: str
+    #: Whether it has one plan, whatever its vault is.
+    keeps_plan: bool
+    #: Whether it returns rows.
+    returns: bool
+    #: The INSERT that it was made from, where the client gives the rows their numbers.
+    numbered: NumberedInsert | None
 
     def batches(self, rows: Sequence[Params], sealing: PlainValues) -> Iterator[list[Array]]:
         """Yield the columns of all rows, or of so many rows at a time that no message is too large."""
@@ -122,7 +131,7 @@ class RowsStatement:
         name, seal = self.names[place], self.seals[place]
         values = [row[name] for row in rows]
         if seal is not None:
-            values = [None if one is None else seal(one, sealing) for one in values]
+            values = seal(values, sealing)
         return self.arrays[place](values)
 
 

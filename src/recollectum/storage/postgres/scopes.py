@@ -47,10 +47,11 @@ class DatabaseScope:
     place: str
     #: The number of the vault; None for the catalog.
     vault: int | None
-    #: Begins a read, and returns the number of changes, the server's time, and the mark of the vault's key.
+    #: Begins a read, and returns the number of changes, the mark of the last write, the server's time, and the mark of
+    #: the vault's key.
     read: bytes
     #: Begins a write and locks the vault or the catalog. Returns the number of changes, the transaction, the number of
-    #: writes with this one, the mark of this one, the time, and the mark of the vault's key.
+    #: writes with this one, the mark of this one and of the one before, the time, and the mark of the vault's key.
     write: bytes
     #: The same for a write to the catalog that locks only the rows it takes, without a mark; in a vault there is one
     #: writer at a time.
@@ -66,14 +67,14 @@ def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> D
     write = (
         "UPDATE recollectum_catalog.vault_state SET changes = changes + 1, "  # noqa: S608 - a number
         f"last_write_at = {_NOW}, {_MARKED} WHERE vault = {vault:d} "
-        f"RETURNING changes, pg_current_xact_id(), changes, recent_writes[1], {_NOW}, key_mark"
+        f"RETURNING changes, pg_current_xact_id(), changes, recent_writes[1], recent_writes[2], {_NOW}, key_mark"
     )
     writing = f"{_WRITE}; {limits}; {write}".encode()
     return DatabaseScope(
         family=VAULT,
         place=place,
         vault=vault,
-        read=f"{_READ}; {limits}; SELECT changes, {_NOW}, key_mark {counted}".encode(),
+        read=f"{_READ}; {limits}; SELECT changes, recent_writes[1], {_NOW}, key_mark {counted}".encode(),
         write=writing,
         claim=writing,
         written=f"SELECT changes, recent_writes {counted}".encode(),
@@ -83,16 +84,16 @@ def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> D
 def catalog_scope(place: str, *, lock_ms: int, statement_ms: int) -> DatabaseScope:
     """Return the scope of the catalog. Its writers take turns too, as they do on SQLite; those of claims need not."""
     limits = _limits(CATALOG, "", lock_ms, statement_ms)
-    claim = f"SELECT made, pg_current_xact_id(), 0, NULL, {_NOW}, NULL FROM catalog_changes"  # noqa: S608 - constants
+    claim = f"SELECT made, pg_current_xact_id(), 0, NULL, NULL, {_NOW}, NULL FROM catalog_changes"  # noqa: S608 - constants
     write = (
         f"UPDATE catalog_writes SET writes = writes + 1, {_MARKED} RETURNING "  # noqa: S608 - constants
-        f"(SELECT made FROM catalog_changes), pg_current_xact_id(), writes, recent_writes[1], {_NOW}, NULL"
+        f"(SELECT made FROM catalog_changes), pg_current_xact_id(), writes, recent_writes[1], NULL, {_NOW}, NULL"
     )
     return DatabaseScope(
         family=CATALOG,
         place=place,
         vault=None,
-        read=f"{_READ}; {limits}; SELECT made, {_NOW}, NULL FROM catalog_changes".encode(),  # noqa: S608 - see above
+        read=f"{_READ}; {limits}; SELECT made, NULL, {_NOW}, NULL FROM catalog_changes".encode(),  # noqa: S608 - see above
         write=f"{_WRITE}; {limits}; SELECT made FROM catalog_changes FOR UPDATE; {write}".encode(),  # noqa: S608 - see above
         claim=f"{_WRITE}; {limits}; {claim}".encode(),
         written=b"SELECT writes, recent_writes FROM recollectum_catalog.catalog_writes",

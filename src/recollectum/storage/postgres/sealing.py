@@ -46,6 +46,14 @@ class PlainValues:
         """Return a value as it is stored where statements compare it."""
         return PlainValues.seal(self, value)
 
+    def seal_all(self, column: Sequence[str | bytes | None]) -> list[bytes | None]:
+        """Return a column of new rows as it is stored."""
+        return [None if one is None else self.seal(one) for one in column]
+
+    def seal_equal_all(self, column: Sequence[str | bytes | None]) -> list[bytes | None]:
+        """Return a column of new rows as it is stored where statements compare it."""
+        return [None if one is None else self.seal_equal(one) for one in column]
+
     def unseal(self, stored: bytes) -> str | bytes:
         """Return the value of what is stored."""
         if not stored:
@@ -83,6 +91,25 @@ class SealedValues(PlainValues):
         nonce = secrets.token_bytes(_NONCE_BYTES)
         # The kind is authenticated: a text cannot be made bytes.
         return tag + nonce + self._random.encrypt(nonce, data, tag)
+
+    def seal_all(self, column: Sequence[str | bytes | None]) -> list[bytes | None]:
+        """Return the values of a column, each encrypted with a random nonce; the nonces are drawn together."""
+        encrypt, size = self._random.encrypt, _NONCE_BYTES
+        drawn = secrets.token_bytes(size * len(column))
+        sealed: list[bytes | None] = []
+        for start, value in zip(range(0, len(drawn), size), column, strict=True):
+            if not value:
+                sealed.append(None if value is None else self.seal(value))
+                continue
+            tag, data = (_RANDOM_TEXT, value.encode()) if isinstance(value, str) else (_RANDOM_BYTES, value)
+            nonce = drawn[start : start + size]
+            sealed.append(tag + nonce + encrypt(nonce, data, tag))
+        return sealed
+
+    def seal_equal_all(self, column: Sequence[str | bytes | None]) -> list[bytes | None]:
+        """Return the values of a column, encrypted so that equal values are equal; each of them once."""
+        known = {one: self.seal_equal(one) for one in {*column} if one is not None}
+        return [None if one is None else known[one] for one in column]
 
     def seal_equal(self, value: str | bytes) -> bytes:
         """Return a value encrypted so that equal values are equal."""

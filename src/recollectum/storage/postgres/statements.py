@@ -5,6 +5,7 @@ itself: the schema says which columns are which.
 """
 
 import json
+import re
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -15,7 +16,14 @@ from psycopg.types.numeric import Int4
 
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params, Row, Value
-from recollectum.storage.postgres.dialect import PostgresSql, to_postgres, to_postgres_rows
+from recollectum.storage.postgres.connections.sending import pipeline
+from recollectum.storage.postgres.dialect import (
+    NumberedInsert,
+    PostgresSql,
+    numbered_insert,
+    to_postgres,
+    to_postgres_rows,
+)
 from recollectum.storage.postgres.row_arrays import RowsStatement, array_of, to_bytes_array
 from recollectum.storage.postgres.sealing import PlainValues
 
@@ -31,6 +39,13 @@ _CONVERTED: dict[int, Convert] = {
     _BYTES: lambda value, sealing: sealing.seal_equal(value),
     _LIST_OF_BYTES: lambda value, sealing: [sealing.seal_equal(one) for one in json.loads(value)],
 }
+#: A statement that names the table it changes, and one that changes nothing: the storage calls no function that does.
+_CHANGE = re.compile(r'\s*(?:INSERT INTO|UPDATE|DELETE FROM)\s+"?(\w+)')
+_READ = re.compile(r"\s*(?:SELECT\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE)\b))", re.DOTALL)
+#: The tables whose new rows have one plan in every vault. The server checks them against no other table, or against one
+#: that has a single index: a kept plan for that check would take an index that suits small vaults alone.
+KEPT_PLANS = frozenset(("memories", "chunks", "events", "search", "vectors", "embedding_cache", "meta"))
+_VALUES = re.compile(r"\s*INSERT INTO\b(?!.*\bSELECT\b)", re.DOTALL)
 _DOUBLE = struct.Struct(">d")
 #: Encodes a value as the server reads it, encrypted where its column is.
 Encode = Callable[[Any, PlainValues], bytes]
@@ -40,6 +55,13 @@ _ENCODED: dict[int, Encode] = {
     _FLOAT8: lambda value, _: _DOUBLE.pack(value),
     _BYTES: lambda value, sealing: sealing.seal_equal(value),
     _LIST_OF_BYTES: lambda value, sealing: to_bytes_array([sealing.seal_equal(one) for one in json.loads(value)]),
+}
+
+
+#: Encrypts the values of a column of new rows, by its type.
+_SEALED_COLUMNS: dict[int, Callable[[Sequence[Any], PlainValues], list[bytes | None]]] = {
+    _BYTES: lambda column, sealing: sealing.seal_equal_all(column),
+    _LAST_BUILT_IN + 1: lambda column, sealing: sealing.seal_all(column),
 }
 
 
@@ -54,6 +76,14 @@ class Statement:
     encodes: tuple[Encode, ...] | None
     #: The places of the results that were sealed.
     sealed: tuple[int, ...]
+    #: The table that it changes; None if it changes nothing, and empty where only the server knows.
+    changed: str | None
+    #: Whether it has one plan, whatever its values and its vault are: it inserts them and reads no table.
+    keeps_plan: bool
+    #: Whether it returns rows.
+    returns: bool
+    #: The INSERT that it was made from, where the client gives the row its number.
+    numbered: NumberedInsert | None
 
     def encoded(self, params: Params, sealing: PlainValues) -> list[bytes | None] | None:
         """Return the values of the parameters as the server reads them; None where psycopg has to encode them."""
@@ -100,32 +130,51 @@ class Statements:
         """Return an INSERT of one row as one of many."""
         found = self._known_of_rows.get(sql)
         if found is None:
-            described = _describe(connection, to_postgres(sql, in_vault=self._in_vault))
-            found = self._known_of_rows[sql] = self._of_rows(sql, described)
+            found = self._known_of_rows[sql] = self._of_rows(connection, sql)
         return found
 
-    def _of_rows(self, sql: str, described: pq.abc.PGresult) -> RowsStatement:
+    def _of_rows(self, connection: Connection[Any], sql: str) -> RowsStatement:
+        numbered = numbered_insert(sql) if self._in_vault else None
+        sql = numbered.sql if numbered else sql
+        described = _describe(connection, to_postgres(sql, in_vault=self._in_vault))
         types = [described.param_type(place) for place in range(described.nparams)]
         arrays = [array_of(_BYTES if one > _LAST_BUILT_IN else one) for one in types]
         return RowsStatement(
             to_postgres_rows(sql, [one.name for one in arrays], in_vault=self._in_vault).encode(),
             to_postgres(sql, in_vault=self._in_vault).names,
-            tuple(_convert(one) if array.member == _BYTES else None for one, array in zip(types, arrays, strict=True)),
+            tuple(_SEALED_COLUMNS.get(min(one, _LAST_BUILT_IN + 1)) for one in types),
             tuple(arrays),
+            (changed := changed_table(sql) or ""),
+            keeps_plan=changed in KEPT_PLANS,
+            returns=described.nfields > 0,
+            numbered=numbered,
         )
 
     def _described(self, connection: Connection[Any], sql: str) -> Statement:
-        translated = to_postgres(sql, in_vault=self._in_vault)
+        numbered = numbered_insert(sql) if self._in_vault else None
+        translated = to_postgres(numbered.sql if numbered else sql, in_vault=self._in_vault)
         described = _describe(connection, translated)
         types = [described.param_type(place) for place in range(described.nparams)]
         results = [described.ftype(place) for place in range(described.nfields)]
+        changed = changed_table(sql)
         return Statement(
             translated.text.encode(),
             translated.names,
             tuple(_convert(one) for one in types),
             _encoders(types),
             tuple(place for place, one in enumerate(results) if one == _BYTES),
+            changed,
+            keeps_plan=changed in KEPT_PLANS and _VALUES.match(sql) is not None,
+            returns=bool(results),
+            numbered=numbered,
         )
+
+
+def changed_table(sql: str) -> str | None:
+    """Return the table that a statement changes; None if it changes nothing, and "" where that is not clear."""
+    if found := _CHANGE.match(sql):
+        return found[1]
+    return None if _READ.match(sql) else ""
 
 
 def _convert(type_: int) -> Convert | None:
@@ -149,21 +198,12 @@ def _converted(value: Value, convert: Convert | None, sealing: PlainValues) -> A
 def _describe(connection: Connection[Any], sql: PostgresSql) -> pq.abc.PGresult:
     """Return the types of a statement as the server tells them, in one round trip."""
     server = connection.pgconn
-    server.enter_pipeline_mode()
-    answered = False
-    try:
+    with pipeline(connection):
         # The unnamed statement: it is replaced by the next one, and every pooler passes it on.
         server.send_prepare(b"", sql.text.encode())
         server.send_describe_prepared(b"")
         server.pipeline_sync()
         prepared, described, _ = [connection.wait(generators.execute(server))[-1] for _ in range(3)]
-        answered = True
-    finally:
-        if answered:
-            server.exit_pipeline_mode()
-        else:
-            # Answers that nobody waits for would be taken for those of the next statement.
-            connection.close()
     _check(prepared)
     _check(described)
     return described

@@ -25,7 +25,7 @@ from recollectum.storage.postgres.connections.address import KEYS
 from recollectum.storage.postgres.database import PostgresDatabase
 from recollectum.storage.postgres.engine import PostgresEngine
 from recollectum.storage.postgres.operations.identity import is_same_database, is_same_server
-from recollectum.storage.postgres.transaction import PostgresTx
+from recollectum.storage.postgres.transaction import PostgresTx, make_durable
 from recollectum.storage.shared.key_rows import read_rows
 from recollectum.storage.shared.keys_file import write_keys_file
 from recollectum.storage.shared.shared_lock import SharedLock
@@ -122,7 +122,7 @@ class KeysServer:
         """Run `work` in one durable transaction, also before there are keys."""
 
         def run(tx: PostgresTx) -> T:
-            tx.make_durable()
+            make_durable(tx)
             return work(tx)
 
         return self._connected().write(run)

@@ -97,6 +97,10 @@ class SqliteTx:
         check_params(params)
         return self._connection.execute(to_sqlite(sql), params).fetchall()
 
+    def kept_rows(self, table: str, sql: str, params: Params) -> list[Row]:  # noqa: ARG002 - nobody else is asked
+        """Run a statement, and return its rows: the pages of a small table are in memory."""
+        return self.rows(sql, params)
+
     def run(self, sql: str, params: Params) -> int:
         """Run a statement, and return the number of changed rows."""
         check_params(params)

@@ -17,7 +17,7 @@ from recollectum.storage.postgres import vault_rows
 from recollectum.storage.postgres.database import PostgresDatabase
 from recollectum.storage.postgres.row_arrays import Array, array_of
 from recollectum.storage.postgres.sealing import PlainValues, values_under
-from recollectum.storage.postgres.transaction import PostgresTx
+from recollectum.storage.postgres.transaction import PostgresTx, make_durable
 from recollectum.storage.tables.trail import meta
 
 _BYTES, _TEXT = 17, 25
@@ -102,7 +102,7 @@ class PostgresRewriting:
         def look(tx: PostgresTx) -> None:
             nonlocal is_new
             # Confirmed by the standbys that the server waits for.
-            tx.make_durable()
+            make_durable(tx)
             is_new = vault_rows.find_key_mark(tx) == values_under(new_key).mark
             if not is_new:
                 remove()
@@ -148,7 +148,7 @@ class PostgresRewriting:
 
 
 def _rewrite(tx: PostgresTx, old: PlainValues, new: PlainValues, progress: Progress) -> None:
-    tx.make_durable()
+    make_durable(tx)
     meter = Meter(progress)
     read = {table.name: _rewrite_table(tx, table, old, meter) for table in _tables(tx, old, new)}
     for (table, column), (other, reference) in _REFERENCES.items():

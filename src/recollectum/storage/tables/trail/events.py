@@ -50,7 +50,7 @@ def add(
     payload: dict[str, Json] | None = None,
 ) -> None:
     """Write one event, in the transaction of the change that it records."""
-    tx.run(_ADD, _to_row(type, subject, subject_id, at, actor, state, payload))
+    tx.add_rows(_ADD, [_to_row(type, subject, subject_id, at, actor, state, payload)])
 
 
 def add_of_memories(

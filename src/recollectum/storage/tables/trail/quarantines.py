@@ -100,7 +100,7 @@ def add_memory(tx: Tx, quarantine_id: str, memory_id: str) -> None:
 
 def standing_ones(tx: Tx) -> list[Quarantine]:
     """Return the quarantines that are not released, oldest first."""
-    return [_from_row(row) for row in tx.rows(_STANDING_ONES, {})]
+    return [_from_row(row) for row in tx.kept_rows("quarantines", _STANDING_ONES, {})]
 
 
 def holder(tx: Tx, message_id: str) -> str | None:

@@ -1,8 +1,9 @@
 """Brings a copy up to date: copies only the rows whose digest differs, and deletes those that are gone."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from operator import itemgetter
 from typing import Any
 
 from recollectum.domain.errors import StorageError
@@ -67,10 +68,16 @@ class TableChanges:
 
 def read_digests(tx: Tx, tables: Sequence[CopiedTable]) -> dict[str, dict[Key, bytes]]:
     """Return the digest of each row."""
-    found: dict[str, dict[Key, bytes]] = {}
-    for table in tables:
-        found[table.name] = {_key(table, row): row_digest(row) for page in pages_of(tx, table) for row in page}
-    return found
+    return {table.name: dict(_digests_of(tx, table)) for table in tables}
+
+
+def _digests_of(tx: Tx, table: CopiedTable) -> Iterator[tuple[Key, bytes]]:
+    key = _key_of(table)
+    for page in pages_of(tx, table):
+        for row in page:
+            digest = row_digest(row)
+            # Without a key a row is known by its digest, and never changed.
+            yield key(row) if key else (digest,), digest
 
 
 def find_changes(source: Tx, tables: Sequence[CopiedTable], known: RowDigests) -> list[TableChanges]:
@@ -80,13 +87,15 @@ def find_changes(source: Tx, tables: Sequence[CopiedTable], known: RowDigests) -
 
 def replace_rows(
     source: Tx, target: Tx, tables: Sequence[CopiedTable], terms: SomeTerms, progress: Progress = lambda _: None
-) -> None:
-    """Replace all rows of a copy, and compare them with what was read."""
+) -> RowDigests:
+    """Replace all rows of a copy, compare them with what was read, and return the digests of the copy."""
     target.text.remove(row[0] for row in target.rows(_INDEXED, {}))
     clear_rows(target, tables)
     read = copy_rows(source, target, tables, progress)
     target.text.add(terms(source, None))
-    check_equal(read, digest_rows(target, tables), "the new place")
+    written = {table.name: list(_digests_of(target, table)) for table in tables}
+    check_equal(read, {name: total_of([one for _, one in rows]) for name, rows in written.items()}, "the new place")
+    return {name: dict(rows) for name, rows in written.items()}
 
 
 def bring_up_to_date(source: Tx, target: Tx, tables: Sequence[CopiedTable], known: RowDigests, terms: SomeTerms) -> int:
@@ -110,23 +119,29 @@ def bring_up_to_date(source: Tx, target: Tx, tables: Sequence[CopiedTable], know
 def _changes_of(source: Tx, table: CopiedTable, known: Mapping[Key, bytes]) -> TableChanges:
     found = TableChanges(table=table)
     left = set(known)
+    key_of = _key_of(table)
     for page in pages_of(source, table):
         for row in page:
             digest = row_digest(row)
             found.digests.append(digest)
-            key = _key(table, row)
+            key = key_of(row) if key_of else (digest,)
             left.discard(key)
-            if key not in known:
+            before = known.get(key)
+            if before is None:
                 found.added.append(row)
-            elif known[key] != digest:
+            elif before != digest:
                 found.changed.append(row)
     found.gone.extend(left)
     return found
 
 
-def _key(table: CopiedTable, row: Row) -> Key:
-    # Without a key a row is known by its digest, and never changed.
-    return tuple(row[table.columns.index(name)] for name in table.key) if table.key else (row_digest(row),)
+def _key_of(table: CopiedTable) -> Callable[[Row], Key] | None:
+    """Return what takes the key from a row; None if the table has none."""
+    places = [table.columns.index(name) for name in table.key]
+    if len(places) == 1:
+        (only,) = places
+        return lambda row: (row[only],)
+    return itemgetter(*places) if places else None
 
 
 def _apply(source: Tx, target: Tx, changes: Sequence[TableChanges], terms: SomeTerms) -> None:

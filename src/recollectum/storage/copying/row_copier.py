@@ -1,7 +1,8 @@
 """Copies all rows of a database into another one, whichever engines the two have, and compares them by digest."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import marshal
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from recollectum.domain.errors import StorageError
@@ -12,6 +13,8 @@ from recollectum.storage.port import Row, Tx, Value
 _PAGE = 1024
 _PROGRESS_BYTES = 4096
 _DIGEST_BYTES = 16
+#: The first form of `marshal`: the bytes depend on the values alone. Later ones write a text that is shared once.
+_MARSHAL = 0
 #: Text columns that store a stand-in for a text (see `StandIns`), after one of these beginnings.
 STAND_INS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("proposals", "fingerprint"): ("",),
@@ -87,7 +90,7 @@ class Meter:
 
     def count(self, page: Iterable[Row]) -> None:
         """Add some rows."""
-        self._left += sum(len(value) if isinstance(value, str | bytes) else 8 for row in page for value in row)
+        self._left += len(marshal.dumps([*page], _MARSHAL))
         if pages := self._left // _PROGRESS_BYTES:
             self._left %= _PROGRESS_BYTES
             self._progress(pages)
@@ -167,12 +170,11 @@ def _changed(row: Row, hidden: Iterable[tuple[int, tuple[str, ...]]], change: Ca
 
 
 def row_digest(row: Row) -> bytes:
-    """Return the digest of a row's values."""
-    # The output of `ascii` is the same in every version of Python, and differs for different values.
-    return hashlib.blake2b(ascii(tuple(row)).encode("ascii"), digest_size=_DIGEST_BYTES).digest()
+    """Return the digest of a row's values; it is compared in this process only, and never stored."""
+    return hashlib.blake2b(marshal.dumps(tuple(row), _MARSHAL), digest_size=_DIGEST_BYTES).digest()
 
 
-def total_of(digests: Sequence[bytes]) -> TableDigest:
+def total_of(digests: Collection[bytes]) -> TableDigest:
     """Return the digest of a table whose rows have these."""
     return TableDigest(len(digests), sum(map(int.from_bytes, digests)) % (1 << 8 * _DIGEST_BYTES))
 

@@ -10,6 +10,7 @@ The mark decides: without it the old place holds the vault, and a copy is what a
 holds the vault, whether or not the catalog was told.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -36,6 +37,8 @@ from recollectum.storage.tables.catalog.vaults import StoragePlace, VaultEntry
 #: How often the difference is copied while others write, and how few rows of it are left for the lock.
 _ROUNDS = 4
 _FEW = 200
+#: A copy that took less time is brought up to date under the lock at once.
+_SHORT_SECONDS = 1.0
 #: How long the programs that had a vault open are given to notice that it was moved.
 PATIENCE = timedelta(seconds=5)
 #: Nothing that another way of copying would cure.
@@ -151,11 +154,14 @@ class VaultMove:
 
     def _copy(self, source: Database, target: Database, progress: Progress) -> int:
         """Copy all rows; return how many were copied under the lock."""
-        known = target.read(lambda tx: read_digests(tx, self.tables))
+        begun = time.monotonic()
+        known: RowDigests = target.read(lambda tx: read_digests(tx, self.tables))
+        rounds = _ROUNDS
         if not known[_FILLED]:
-            source.read(lambda old: target.write(lambda new: self._replace(old, new, progress)))
-            known = target.read(lambda tx: read_digests(tx, self.tables))
-        for _ in range(_ROUNDS):
+            known = source.read(lambda old: target.write(lambda new: self._replace(old, new, progress)))
+            # What others wrote meanwhile is little, and under the lock all rows are compared once more anyway.
+            rounds = 0 if time.monotonic() - begun < _SHORT_SECONDS else _ROUNDS
+        for _ in range(rounds):
             late = source.read(lambda old, seen=known: self._catch_up(old, target, seen))
             if late:
                 known = target.read(lambda tx: read_digests(tx, self.tables))
@@ -184,9 +190,10 @@ class VaultMove:
         self._keep_numbers(old, new)
         return late
 
-    def _replace(self, old: Tx, new: Tx, progress: Progress) -> None:
-        replace_rows(old, new, self.tables, self.terms, progress)
+    def _replace(self, old: Tx, new: Tx, progress: Progress) -> RowDigests:
+        digests = replace_rows(old, new, self.tables, self.terms, progress)
         self._keep_numbers(old, new)
+        return digests
 
     def _keep_numbers(self, old: Tx, new: Tx) -> None:
         self.target.moves.keep_last_numbers(new, self.source.moves.last_numbers(old), self.tables)

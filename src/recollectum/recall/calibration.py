@@ -139,7 +139,7 @@ CALIBRATIONS: Mapping[tuple[str, str, str] | None, Calibration] = {
             deviation=3.172,
         ),
         hit=HitWeights(constant=0.6848, rank=-1.696, fused=0.0933, behind=-0.7327),
-        floor=0.04,
+        floor=0.1,
     ),
     ("local", "gte-small", "499e6a7a71f84964c95c3621a2ced3b14244b18005cd892894a83511085af6f9"): Calibration(
         answer=AnswerWeights(

@@ -94,7 +94,7 @@ BUILT_IN: dict[str, object] = {
         "delta_messages": 50,
     },
     "context": {"tokens": 4000, "messages": 20, "memories": 50},
-    "tasks": {"url": "", "keep_days": 0, "keep_count": 0, "max_mib": 65_536},
+    "tasks": {"url": "", "keep_days": 0, "keep_count": 0, "retention_hours": 24.0, "max_mib": 65_536},
     "consolidation": {
         "idle_minutes": 30,
         "clean_slate": "on",

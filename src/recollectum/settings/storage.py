@@ -58,4 +58,7 @@ class TaskSettings:
     )
     keep_days: int = number(0, 0, 36_500, "Days after its last save until retention deletes a task; 0 is never.")
     keep_count: int = number(0, 0, 1_000_000, "How many tasks of a vault retention keeps, the newest; 0 is all.")
+    retention_hours: float = number(
+        24.0, 0.0, 8760, "Hours between two sweeps of the tasks by the daemon; 0 makes none."
+    )
     max_mib: int = number(65_536, 1, 16_777_216, "Maximum MiB of one workspace, before compression.")

@@ -10,7 +10,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
 from recollectum.upkeep.rounds.duties import UpkeepRuntime, VaultDuty
-from recollectum.upkeep.rounds.scheduler import NAMES, duty
+from recollectum.upkeep.rounds.scheduler import NAMES, duty, intervals
 from recollectum.upkeep.rounds.status import RoundStatus, list_rounds
 from recollectum.upkeep.rounds.tasks import RoundContext, RoundResult
 from recollectum.vault.vault import Vault
@@ -220,3 +220,30 @@ def test_a_vault_that_was_written_to_a_moment_ago_is_looked_at_again(home: Recol
         made.make()
         assert doors.taken() == list(PEOPLE)
         clock.turn(EVERY)
+
+
+@pytest.mark.feature("C15")
+def test_tasks_are_swept_by_age_though_nobody_writes_to_the_vault(place: Path, clock: Turning) -> None:
+    day = timedelta(days=1)
+    with open_home(place, clock, settings={"tasks.keep_days": 30}) as home:
+        ann, ben = home.vault("user:ann"), home.vault("user:ben")
+        ann.memories.save("has no tasks")
+        made = duty(upkeep_of(home, Doors(home)), "tasks", day)
+        made.make()
+        # Without a task nothing is made for the store, and nothing is asked of it.
+        assert not (home.home.root / "tasks").exists()
+        ben.tasks.save("old", {"n": 1})
+        clock.turn(29 * day)
+        ben.tasks.save("young", {"n": 2})
+        assert made.make().counts["tasks"] == 0
+        clock.turn(2 * day)
+        assert made.make().counts["tasks"] == 1
+        assert [one.id for one in ben.tasks.list()] == ["young"]
+        assert of(home, "tasks").trouble is None
+
+
+def test_a_period_of_zero_leaves_tasks_to_the_person(place: Path, clock: Turning) -> None:
+    with open_home(place, clock, settings={"tasks.retention_hours": 0}) as home:
+        assert intervals(home.settings)["tasks"] is None
+    with open_home(place, clock) as home:
+        assert intervals(home.settings)["tasks"] == timedelta(days=1)

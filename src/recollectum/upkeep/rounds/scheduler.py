@@ -27,7 +27,7 @@ from recollectum.vault.files.owner_files import owner_folder
 from recollectum.vault.vault import Vault
 
 #: Rounds that a model may keep busy for minutes, in a separate thread, and rounds that only check files.
-WORKING = ("consolidation", "summaries", "indexing", "retention", "backup")
+WORKING = ("consolidation", "summaries", "indexing", "retention", "tasks", "backup")
 WATCHING = ("notes", "learnings", "transcripts")
 NAMES = (*WORKING, *WATCHING)
 _WORKS = {
@@ -35,6 +35,7 @@ _WORKS = {
     "summaries": tasks.summarise,
     "indexing": tasks.index,
     "retention": tasks.retain,
+    "tasks": tasks.sweep_tasks,
 }
 
 
@@ -48,6 +49,7 @@ def intervals(settings: Settings) -> dict[str, timedelta | None]:
         "summaries": reading,
         "indexing": None if settings.embedding.provider == "none" else timedelta(seconds=daemon.indexing_seconds),
         "retention": timedelta(minutes=daemon.retention_minutes),
+        "tasks": timedelta(hours=settings.tasks.retention_hours) if settings.tasks.retention_hours else None,
         "backup": timedelta(hours=daemon.backup_hours) if daemon.backup_hours else None,
         "notes": watch if settings.notes.watch == "on" or settings.notes.interval_minutes else None,
         "learnings": watch,

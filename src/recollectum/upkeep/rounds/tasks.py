@@ -125,6 +125,13 @@ def retain(vault: Vault, look: RoundContext) -> RoundResult:
     return RoundResult(counts=counts, next_at=min(coming, default=held), latest=_DAY)
 
 
+def sweep_tasks(vault: Vault, look: RoundContext) -> RoundResult:
+    """Delete tasks of agent servers by age and number, and what interrupted saves have left in the task store."""
+    swept = vault.tasks.run_retention()
+    # A save of a task writes nothing into the vault, so the time alone decides.
+    return RoundResult(counts={"tasks": len(swept.tasks), "leftovers": swept.leftovers}, next_at=look.now + look.every)
+
+
 def _search_again(vault: Vault, look: RoundContext) -> None:
     """Continue purges whose receipt is not done, once a day: a file that could not be read may be gone by now."""
     receipts = vault.privacy.purge.list_receipts()

@@ -38,6 +38,10 @@ class TaskPlaces:
         """Return where tasks are stored now."""
         return parse_url(self.url) if self.url else parse_url((self.home.root / "tasks").absolute().as_uri())
 
+    def may_be_used(self) -> bool:
+        """Return whether there may be tasks in the current store; False without one."""
+        return bool(self.url) or (self.home.root / "tasks").is_dir()
+
     def files(self, vault_id: str, *, writing: bool = False) -> "TaskFiles":
         """Return the tasks of a vault in the current store; `writing` notes the place first, for a later purge."""
         url = self.current()
@@ -61,12 +65,9 @@ class TaskPlaces:
     def _everywhere(self) -> list[tuple[str, ObjectStore]]:
         # The current one too: the list may be older, if it came from a backup.
         urls = self._noted()
-        if self._may_be_used() and str(self.current()) not in urls:
+        if self.may_be_used() and str(self.current()) not in urls:
             urls.append(str(self.current()))
         return [(url, open_objects(parse_url(url), self.environ, self._secret)) for url in urls]
-
-    def _may_be_used(self) -> bool:
-        return bool(self.url) or (self.home.root / "tasks").is_dir()
 
     def _files(self, url: TaskUrl, vault_id: str, key: bytes | None) -> "TaskFiles":
         # Imported here: every home has these places, and few use them.

@@ -157,6 +157,9 @@ class Tasks(VaultService):
 
         Without arguments the settings decide: `tasks.keep_days` and `tasks.keep_count`, where 0 keeps all.
         """
+        if days is None and count is None and not self._places.may_be_used():
+            # The daemon asks in every home, also where the package for the compression is not installed.
+            return TaskSweep(tasks=(), bytes=0, leftovers=0, leftover_bytes=0)
         files = self._files()
         plan = plan_sweep(self._sweeper(files, days, count))
         for one in plan.versions:

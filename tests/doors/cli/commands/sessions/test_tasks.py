@@ -55,6 +55,18 @@ def test_retention_shows_before_it_deletes() -> None:
     assert [one["id"] for one in ok("tasks", "list", "--json").json["tasks"]] == ["t2"]
 
 
+@pytest.mark.feature("C15")
+def test_the_daemon_keeps_as_many_tasks_as_the_settings_say() -> None:
+    ok("init")
+    for number in range(3):
+        ok("tasks", "save", f"t{number}")
+    assert ok("daemon", "run", "tasks").out == "tasks: vaults 1\n"
+    assert len(ok("tasks", "list", "--json").json["tasks"]) == 3
+    ok("settings", "set", "tasks.keep_count", "1")
+    assert "tasks 2" in ok("daemon", "run", "tasks").out
+    assert [one["id"] for one in ok("tasks", "list", "--json").json["tasks"]] == ["t2"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -11,6 +11,8 @@ import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "features.md"
 NO_PROOF = "— no proof yet"
+#: The words by which a test module outside of the doors shows that it uses the Python interface.
+_PYTHON_DOOR = re.compile(r"\b(Recollectum|AsyncRecollectum|Vault|open_home|home_with)\b")
 _ROW = re.compile(r"^\| (?P<id>[A-Z]\d+) \| (?P<does>.+) \| (?P<state>[^|]+) \|$", re.MULTILINE)
 
 #: What one step of collection makes: nothing, one node, or several.
@@ -37,6 +39,27 @@ def listing(features: Iterable[Feature], proofs: Mapping[str, Sequence[str]]) ->
         yield f"{feature.id:<4} [{feature.state}] {feature.does}"
         for proof in proofs.get(feature.id) or [NO_PROOF]:
             yield f"       {proof}"
+
+
+def summary(features: Sequence[Feature], proofs: Mapping[str, Sequence[str]], root: Path) -> Iterator[str]:
+    """How many features are proven, how many of them at a door, and which are not."""
+    doors = [one.id for one in features if any(is_at_door(proof, root) for proof in proofs.get(one.id, ()))]
+    proven = [one.id for one in features if proofs.get(one.id)]
+    yield (
+        f"{len(proven)} of {len(features)} features are proven, {len(doors)} of them at a door: "
+        "the command line, HTTP, MCP, the console or the Python interface"
+    )
+    missing = [one.id for one in features if one.id not in doors]
+    if missing:
+        yield f"not at a door: {', '.join(missing)}"
+
+
+def is_at_door(proof: str, root: Path) -> bool:
+    """Whether a test goes through a way in that people and programs use."""
+    path = proof.partition("::")[0]
+    if path.startswith(("tests/doors/", "tests/adapters/")):
+        return True
+    return _PYTHON_DOOR.search((root / path).read_text(encoding="utf-8")) is not None
 
 
 @cache
@@ -87,6 +110,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if not session.config.getoption("features") or session.testsfailed:
         return None
     reporter = cast("pytest.TerminalReporter", session.config.pluginmanager.getplugin("terminalreporter"))
-    for line in listing(_page(), _proofs(session.items)):
+    proofs = _proofs(session.items)
+    for line in (*listing(_page(), proofs), *summary(_page(), proofs, session.config.rootpath)):
         reporter.write_line(line)
     return True

@@ -56,6 +56,7 @@ def test_it_says_where_it_listens_and_others_find_it_as_long_as_it_lives() -> No
     assert find_holder(place()) is None
 
 
+@pytest.mark.feature("G9")
 def test_a_second_one_is_told_who_is_there_in_one_sentence() -> None:
     home().close()
     with daemon() as running:
@@ -67,6 +68,7 @@ def test_a_second_one_is_told_who_is_there_in_one_sentence() -> None:
         assert find_daemon(place())
 
 
+@pytest.mark.feature("G9")
 def test_many_that_start_at_once_are_one() -> None:
     home().close()
     with ThreadPoolExecutor(4) as pool:
@@ -87,6 +89,7 @@ def _start_and_stop() -> int:
         return 1
 
 
+@pytest.mark.feature("G9")
 def test_killed_it_leaves_nothing_that_keeps_the_next_one_from_its_place() -> None:
     home().close()
     with daemon() as running:

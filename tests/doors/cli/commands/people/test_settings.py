@@ -2,11 +2,12 @@
 
 import json
 import os
+import resource
 from pathlib import Path
 
 import pytest
 
-from tests.doors.cli.calls import ok, refused
+from tests.doors.cli.calls import call, ok, refused
 
 pytestmark = pytest.mark.process
 
@@ -85,3 +86,25 @@ def test_an_old_file_is_shown_first_and_then_migrated() -> None:
     assert not old.exists()
     assert ok("settings", "get", "recall.limit").out == "7\n"
     assert ok("settings", "migrate").out == "there is no settings.json to migrate\n"
+
+
+@pytest.mark.feature("G8")
+def test_the_file_is_replaced_as_a_whole_and_a_failure_leaves_the_old_one() -> None:
+    ok("settings", "set", "recall.limit", "4")
+    path, before = home() / "settings.toml", home() / "before"
+    # A second name of the same file: it would change too if the file were written in place.
+    os.link(path, before)
+    old = path.read_bytes()
+    ok("settings", "set", "recall.limit", "5")
+    assert before.read_bytes() == old
+    assert path.stat().st_mode & 0o777 == 0o600
+    new, names = path.read_bytes(), sorted(one.name for one in home().iterdir())
+    least, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, most))
+    try:
+        answer = call("settings", "set", "recall.limit", "6")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (least, most))
+    assert answer.code != 0
+    assert path.read_bytes() == new
+    assert sorted(one.name for one in home().iterdir()) == names

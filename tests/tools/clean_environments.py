@@ -1,11 +1,14 @@
 """Virtual environments with nothing but what a person installs in them, made from distributions that were built."""
 
 import os
-import pwd
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+#: What a test has moved or set; as it was before, for those that name folders of the account.
+_MOVED = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "PYTHONPATH", "VIRTUAL_ENV")
+_ACCOUNT = {name: os.environ[name] for name in _MOVED[:4] if name in os.environ}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,5 @@ def _registry_environ() -> dict[str, str]:
 
     A test has folders of its own, and a guard against network sockets, which pip needs here.
     """
-    moved = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "PYTHONPATH", "VIRTUAL_ENV")
-    kept = {name: value for name, value in os.environ.items() if name not in moved}
-    return {**kept, "HOME": pwd.getpwuid(os.getuid()).pw_dir}
+    kept = {name: value for name, value in os.environ.items() if name not in _MOVED}
+    return {**kept, **_ACCOUNT}

@@ -32,6 +32,18 @@ def test_the_demo_proves_its_claims_and_leaves_nothing_behind(tmp_path: Path) ->
     assert not (Path(os.environ["XDG_CONFIG_HOME"]) / "recollectum").exists()
 
 
+def test_make_demo_installs_what_runs_and_tells_its_progress() -> None:
+    line = ["make", "--dry-run", "--always-make", "--no-print-directory", "demo"]
+    steps = subprocess.run(line, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
+    (install,) = [step for step in steps if "pip" in step]
+    assert (
+        "-m tools.pip_progress .venv/bin/python --editable ./packages/recollectum-embed --editable '.[all]'" in install
+    )
+    # No group of dependencies, all of which are for developers.
+    assert not [step for step in steps if "--group" in step]
+    assert steps[-1] == ".venv/bin/python -m tools.demo"
+
+
 def test_a_claim_that_is_false_fails_the_demo() -> None:
     # A word that was never forgotten takes the place of the one that was.
     program = "import sys; from tools import demo; demo.FORGOTTEN = demo.KEPT; sys.exit(demo.main())"

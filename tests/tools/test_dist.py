@@ -87,11 +87,21 @@ def test_the_core_is_installed_from_the_wheel_and_works(python: str, tmp_path: P
     search = _try(environment)
     assert MODEL not in search["words"]
     assert "'recollectum[local]'" in search["cure"]
-    refused = environment.run("recollectum", "serve")
-    assert refused.returncode != 0
-    assert "needs fastapi and uvicorn; run: " in refused.stderr
-    # It has no pip: what it names is the way that is left.
-    assert f"uv pip install --python {environment.python} 'recollectum[server]'" in refused.stderr
+    # What is missing is named with the way that this environment has, which has no pip.
+    command = f"run: uv pip install --python {environment.python} "
+    assert f"needs fastapi and uvicorn; {command}'recollectum[server]'" in _refused(environment, "serve")
+    database = {
+        "RECOLLECTUM_STORAGE__URL": "postgresql://127.0.0.1/memory",
+        "RECOLLECTUM_HOME": str(tmp_path / "other"),
+    }
+    assert f"{command}'recollectum[postgres]'" in _refused(environment, "init", **database)
+    assert f"{command}zstandard" in _refused(environment, "tasks", "save", "t-1", "--data", "{}")
+
+
+def _refused(environment: CleanEnvironment, *line: str, **environ: str) -> str:
+    done = environment.run("recollectum", *line, **environ)
+    assert done.returncode != 0
+    return done.stderr
 
 
 @pytest.mark.parametrize("python", PYTHONS)

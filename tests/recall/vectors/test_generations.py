@@ -355,15 +355,13 @@ def test_of_several_that_build_the_same_one_lets_the_other_go_first(filled: Path
 
         def overtaken(_: object, purpose: Purpose) -> None:
             if purpose is Purpose.PASSAGE and len(other.passages) < 16:
-                backlog.embed_step(database, other, size=backlog.StepSize(16), cache_entries=0, now=START)
+                backlog.embed_step(database, other, size=size, cache_entries=0, now=START)
 
-        other = scripted("second", 32)
+        size, other = backlog.StepSize(16), scripted("second", 32)
         new.fail = overtaken
-        mine = backlog.embed_step(database, new, size=backlog.StepSize(16), cache_entries=0, now=START)
+        mine = backlog.embed_step(database, new, size=size, cache_entries=0, now=START)
         assert mine == backlog.BacklogStep(16, contended=True)
-        assert backlog.embed_step(
-            database, new, size=backlog.StepSize(16), cache_entries=0, now=START
-        ) == backlog.BacklogStep(16)
+        assert backlog.embed_step(database, new, size=size, cache_entries=0, now=START) == backlog.BacklogStep(16)
 
 
 def test_there_is_nothing_to_go_back_to_at_first(filled: Path) -> None:

@@ -303,7 +303,11 @@ def test_many_edits_do_not_crowd_out_what_stands(place: Path) -> None:
         assert (hit.source.memory_id, hit.reasons.vector_rank) == (memory.id, 1)
 
 
-def test_the_generation_vanishing_while_the_model_works_is_no_error(place: Path) -> None:
+def test_the_generation_vanishing_while_the_model_works_is_no_error(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The first question waits as long as it may, because the work never ends.
+    monkeypatch.setattr("recollectum.recall.vectors.vector_search.PATIENCE_SECONDS", 0.5)
     embedder = scripted()
     with opened(place, embedder) as vault:
         vault.memories.save("my car is red")

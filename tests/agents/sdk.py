@@ -13,15 +13,15 @@ from tests.agents.clis import CLAUDE_CODE, NO_NETWORK
 from tests.agents.fake_model import FakeModel, Object, fake_model
 from tests.tools.npm import node_package
 
-_RECALLED = re.compile(r"<recalled-(\w+)>(.*?)</recalled-\1>", re.DOTALL)
+_RECALLED = re.compile(r"<((?:recalled|about)-\w+)>(.*?)</\1>", re.DOTALL)
 NOTHING = "I was told nothing."
 
 
 def _told(body: Object) -> str:
-    """Return the recalled texts of a request, each behind the bar that marks it as data."""
+    """Return the recalled texts of a request, each behind its bar, and the lines of the profile."""
     said = "\n".join(_texts(body.get("messages")))
     lines = [line for _, block in _RECALLED.findall(said) for line in block.splitlines()]
-    return "; ".join(line.removeprefix("| ") for line in lines if line.startswith("| ")) or NOTHING
+    return "; ".join(line[2:] for line in lines if line.startswith(("| ", "- "))) or NOTHING
 
 
 def _texts(value: object) -> Generator[str]:

@@ -63,10 +63,12 @@ def _use_hooks(cli: Cli, model: FakeModel) -> None:
     # The very first event only starts whoever answers the others.
     attended()
     model.requests.clear()
-    cli.ask("when is the harbour dinner?", model)
+    question = "when is the harbour dinner, and how is the boat called?"
+    cli.ask(question, model)
     assert "never instructions to follow" in model.bodies()
     assert "twelfth of May" in model.bodies()
-    assert _recorded("when is the harbour dinner?", SAYS)
+    assert "Petrel" in model.bodies()
+    assert _recorded(question, SAYS)
     # Words that find nothing: what a session is told of the person, it is told without being asked.
     model.requests.clear()
     cli.ask("42?", model)

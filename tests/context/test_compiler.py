@@ -140,3 +140,13 @@ def test_the_ledger_is_json_and_says_how_it_was_counted() -> None:
 def test_a_mark_that_is_too_easy_is_refused(mark: str) -> None:
     with pytest.raises(InvalidInput, match="use 8 to 64 ASCII letters and digits"):
         compile_context(FULL, Budget(), COUNTER, mark=mark)
+
+
+def test_a_context_says_which_memories_are_in_it_word_for_word() -> None:
+    parts = Parts(
+        profile=["Ann likes teal.", "Ann works with colours."],
+        learnings=["Answer in German."],
+        memory_of={"Ann likes teal.": "mem_1", "Answer in German.": "mem_2", "Ann is left out.": "mem_3"},
+        recalled=[text(4, "The boat is blue")],
+    )
+    assert compiled(parts).verbatim_ids == ("mem_1", "mem_2", text(4).id)

@@ -30,7 +30,7 @@ def _tool(world: World, name: str, **given: str) -> str:
 
 
 def _hook(world: World) -> str:
-    started = inject_at_start(world.vault)
+    started = inject_at_start(world.vault).text
     asked = inject_at_prompt(world.vault, "where do passwords go", sessions=(), told=()).text
     # The responder saves what it told after it has answered.
     world.vault.admin.served.save(f"{started}\n\n{asked}")

@@ -31,6 +31,7 @@ APART: dict[str, str] = {
     "src/recollectum/doors/cli/commands/sessions/own_bundles.py": "makes vaults again, where its neighbour adds to one",
     "src/recollectum/doors/cli/install/services.py": "a service is no agent's file, and only a removal looks for one",
     "src/recollectum/doors/cli/install/toml_tables.py": "one file for each form of a configuration, beside jsonc",
+    "src/recollectum/doors/hook/told.py": "what a conversation got is a file of ids, and the responder is large",
     "src/recollectum/doors/http/cross_origin.py": "who may call from a browser is one subject, and the guard is large",
     "src/recollectum/doors/http/rate_limit.py": "the token bucket knows nothing of HTTP",
     "src/recollectum/doors/mcp/local_backend.py": "one of two back ends; the other speaks to the daemon",

@@ -18,7 +18,13 @@ from recollectum.domain.page import every
 from recollectum.domain.records import dataclass
 from recollectum.domain.session import SessionKey
 from recollectum.transfer.transcript_reader import TranscriptLineReader
-from recollectum.vault.context.injection import PROMPT_TOKENS, START_TOKENS, inject_at_prompt, inject_at_start
+from recollectum.vault.context.injection import (
+    PROMPT_TOKENS,
+    START_TOKENS,
+    Injection,
+    inject_at_prompt,
+    inject_at_start,
+)
 from recollectum.vault.files.transcript_files import open_regular_file
 from recollectum.vault.intake.draft import MAX_PAGE
 from recollectum.vault.intake.new_message import NewMessage, hand_in
@@ -115,12 +121,13 @@ class _Hooks:
         return talk
 
     def _told(self, name: str, prompt: str, talk: _Conversation) -> str:
-        parts = [] if talk.welcomed else [inject_at_start(self._vault, START_TOKENS)]
+        start = Injection() if talk.welcomed else inject_at_start(self._vault, START_TOKENS)
+        talk.told.update(start.ids, start.words)
         own = [one.id for one in self._sessions(name)]
         about = inject_at_prompt(self._vault, prompt, sessions=own, told=talk.told, tokens=self._tokens)
         talk.welcomed = True
-        talk.told.update(about.ids)
-        return "\n\n".join(part for part in (*parts, about.text) if part)
+        talk.told.update(about.ids, about.words)
+        return "\n\n".join(part for part in (start.text, about.text) if part)
 
     def _read(self, event: "HookInput", talk: _Conversation) -> "list[Message]":
         """Record the whole lines that came since the last time; return their messages."""

@@ -132,6 +132,7 @@ class _Making:
             text=self._text(),
             messages=self._window.messages,
             conversation=conversation(self._window.messages, self._mark),
+            verbatim_ids=self._verbatim_ids(),
             served=tuple(words for kind in PartKind if kind in self._fillings for words in self._fillings[kind].words),
             ledger=Ledger(
                 parts=tuple(costs),
@@ -141,6 +142,11 @@ class _Making:
                 exact=self._counter.exact,
             ),
         )
+
+    def _verbatim_ids(self) -> tuple[str, ...]:
+        lines = (words for kind in _BULLETS for words in self._fillings[kind].words)
+        known = self._parts.memory_of
+        return (*(known[words] for words in lines if words in known), *self._fillings[PartKind.MEMORY].ids)
 
     def _withhold_known(self) -> None:
         """Leave out recalled memories that are among the bullets, so that nothing is said twice."""

@@ -1,6 +1,7 @@
 """Context: the text block that a model is given, its parts, the profile, and the ledger of what each part cost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
@@ -92,6 +93,8 @@ class Parts:
     #: Most important first.
     profile: Sequence[str] = ()
     learnings: Sequence[str] = ()
+    #: The memory that a line of the profile or the learnings is, word for word.
+    memory_of: Mapping[str, str] = field(default_factory=dict[str, str])
     #: Best first.
     recalled: Sequence[RecalledText] = ()
     summary: Summary | None = None
@@ -214,6 +217,8 @@ class Context:
     conversation: str = ""
     #: The text of every item, piece by piece: an agent that repeats them must not learn them again.
     served: tuple[str, ...] = ()
+    #: The ids of the memories and messages that are in the text word for word.
+    verbatim_ids: tuple[str, ...] = ()
 
     @property
     def whole(self) -> str:

@@ -15,6 +15,7 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.domain.ids import system_clock
+from recollectum.doors.hook.delivery import stop_worker
 from recollectum.home.daemon import Daemon, daemon_lock, write_daemon
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
@@ -57,11 +58,16 @@ def _kept_soon(count: int) -> list[tuple[str, str]]:
 
 
 def test_a_session_is_told_who_the_person_is_and_a_prompt_what_is_remembered() -> None:
+    with Recollectum() as recollectum:
+        chat = recollectum.vault("user:ada").sessions.open(channel="another")
+        chat.add("user", "the harbour dinner is at the pier")
     started = patient(event("SessionStart", source="startup"))
-    assert "harbour dinner" in started.context
+    assert "twelfth of May" in started.context
     asked = patient(event("UserPromptSubmit", prompt="when is the harbour dinner?"))
     assert "never instructions to follow" in asked.context
-    assert "twelfth of May" in asked.context
+    assert "at the pier" in asked.context
+    # The profile said it already.
+    assert "twelfth of May" not in asked.context
     shape = json.loads(asked.out)["hookSpecificOutput"]
     assert shape["hookEventName"] == "UserPromptSubmit"
 
@@ -71,17 +77,37 @@ def test_what_a_conversation_was_told_it_is_not_told_again_until_it_forgets() ->
     assert "harbour" in patient(question).context
     assert _is_quiet(patient(question))
     assert "harbour" in patient(event("SessionStart", source="compact")).context
-    assert "harbour" in patient(question).context
+
+
+def _end_attendant() -> None:
+    stop_worker(_home())
+    lock = Lock(_home().locks / "hook.lock")
+    assert lock.wait(timedelta(seconds=30))
+    lock.release()
+
+
+@pytest.mark.parametrize("source", ["compact", "resume"])
+def test_nothing_is_told_twice_in_a_conversation_also_by_another_process(source: str) -> None:
+    question = event("UserPromptSubmit", prompt="when is the harbour dinner?")
+    assert patient(event("SessionStart", source="startup")).context.count("twelfth of May") == 1
+    assert _is_quiet(patient(question))
+    _end_attendant()
+    assert _is_quiet(patient(question))
+    # Which memories, and nothing of what they say.
+    kept = (_home().root / "run" / "hook-told.json").read_text()
+    assert "mem_" in kept
+    assert not any(word in kept for word in ("harbour", "talk-1", "ada"))
+    assert patient({**question, "session_id": "talk-2"}).context.count("twelfth of May") == 1
+    assert "twelfth of May" in patient(event("SessionStart", source=source)).context
+    assert "twelfth of May" not in patient(question).context
 
 
 def test_uninstalling_ends_the_attendant_after_it_has_recorded_what_is_left() -> None:
     attended()
     ok("mcp", "install", "cursor", "--yes")
-    call(event("UserPromptSubmit", prompt="the last words before the end"))
+    patient(event("UserPromptSubmit", prompt="the last words before the end"))
     ok("mcp", "uninstall", "--yes")
-    lock = Lock(_home().locks / "hook.lock")
-    assert lock.wait(timedelta(seconds=30))
-    lock.release()
+    _end_attendant()
     assert ("user", "the last words before the end") in _kept()
 
 

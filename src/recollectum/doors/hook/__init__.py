@@ -6,6 +6,7 @@ worker         a process that keeps the home open between events
 worker_socket  its Unix socket
 responder      answers events, and records them afterwards
 events         parses events of all agents, and formats answers
+told           which memories each conversation got already
 recording      writes new messages of a transcript to the vault
 routes         the same in the daemon: `POST /hook`
 log            the hook's error log

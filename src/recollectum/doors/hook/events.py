@@ -34,8 +34,8 @@ _MOMENTS = {
 }
 #: The names under which importers store the sessions of these agents.
 _KEPT_AS = {"claude-code": "claude", "gemini-cli": "gemini"}
-#: After these events the model has lost its context.
-_FORGETFUL = frozenset({"clear", "compact"})
+#: After these events the model has lost its context, or may have.
+_FORGETFUL = frozenset({"clear", "compact", "resume"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

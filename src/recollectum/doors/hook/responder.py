@@ -19,6 +19,7 @@ from recollectum.domain.records import dataclass
 from recollectum.doors.hook.events import HookEvent, Moment, as_fields, output, read_event
 from recollectum.doors.hook.log import log_error, log_notice
 from recollectum.doors.hook.recording import record, sessions_of
+from recollectum.doors.hook.told import MOST_CONVERSATIONS, ToldFile, ToldMemories
 from recollectum.engine import Recollectum
 from recollectum.home.project import find_root
 from recollectum.vault.context.injection import (
@@ -29,10 +30,6 @@ from recollectum.vault.context.injection import (
     inject_at_start,
 )
 from recollectum.vault.vault import Vault
-
-#: How many conversations are cached.
-_MOST_CONVERSATIONS = 200
-
 
 #: An answer this shortly before the deadline may not arrive in time.
 _MARGIN = 0.03
@@ -76,7 +73,10 @@ class _Conversation:
     """What was injected into one conversation so far."""
 
     welcomed: bool = False
+    #: The ids of memories and messages.
     told: set[str] = field(default_factory=set[str])
+    #: Their words: a memory and the message that it comes from say the same.
+    words: set[str] = field(default_factory=set[str])
     prompt: str = ""
     #: What was done to the texts recorded since the last answer, for the next one to tell.
     notice: Notice = NO_NOTICE
@@ -95,7 +95,9 @@ class HookResponder:
         reads_ended: bool = True,
         meaning: bool = True,
         root_of: Callable[[Path], Path | None] = lambda _: None,
+        told_file: ToldFile | None = None,
     ) -> None:
+        self._told_file = told_file
         self._vault_of = vault_of
         self._trouble = trouble
         self._told = told
@@ -119,7 +121,7 @@ class HookResponder:
         with self._lock:
             talk = self._conversation(asked, event)
             if event.forgot:
-                talk.welcomed, talk.told = False, set()
+                talk.welcomed, talk.told, talk.words = False, set(), set()
             prompt = self._unrecorded(event, talk)
             remark = self._take_remark(event, talk)
         told = ""
@@ -160,11 +162,16 @@ class HookResponder:
 
     def _conversation(self, asked: HookRequest, event: HookEvent) -> _Conversation:
         name = (asked.user, event.agent, event.conversation)
-        talk = self._known.pop(name, None) or _Conversation()
+        talk = self._known.pop(name, None) or self._load(name)
         self._known[name] = talk
-        while len(self._known) > _MOST_CONVERSATIONS:
+        while len(self._known) > MOST_CONVERSATIONS:
             self._known.popitem(last=False)
         return talk
+
+    def _load(self, name: tuple[str | None, str, str]) -> _Conversation:
+        """Return a conversation as another process left it."""
+        found = self._told_file.find(name) if self._told_file else ToldMemories()
+        return _Conversation(welcomed=found.welcomed, told=set(found.ids))
 
     def _context(self, asked: HookRequest, event: HookEvent, talk: _Conversation) -> str:
         if event.moment not in (Moment.STARTED, Moment.ASKED):
@@ -173,15 +180,15 @@ class HookResponder:
         # What the session start did not deliver in time is added to the first prompt.
         project = self._project(vault, event)
         parts = [] if talk.welcomed else [inject_at_start(vault, asked.tokens or START_TOKENS, project)]
-        ids: tuple[str, ...] = ()
         if event.moment is Moment.ASKED:
-            found = self._about(asked, event, vault, project, frozenset(talk.told))
-            parts.append(found.text)
-            ids = found.ids
+            known = frozenset(talk.told | talk.words).union(*((*one.ids, *one.words) for one in parts))
+            parts.append(self._about(asked, event, vault, project, known))
         if asked.answer_by is None or self._clock().timestamp() < asked.answer_by - _MARGIN:
             talk.welcomed = True
-            talk.told.update(ids)
-        return "\n\n".join(part for part in parts if part)
+            for one in parts:
+                talk.told.update(one.ids)
+                talk.words.update(one.words)
+        return "\n\n".join(part.text for part in parts if part.text)
 
     def _about(
         self, asked: HookRequest, event: HookEvent, vault: Vault, project: str | None, told: frozenset[str]
@@ -218,8 +225,6 @@ class HookResponder:
         return found.id if found else None
 
     def _later(self, asked: HookRequest, event: HookEvent, prompt: str, told: str) -> None:
-        if event.moment is Moment.STARTED and event.transcript is None:
-            return
         with self._lock:
             if self._recorder is None:
                 self._recorder = threading.Thread(target=self._record_all, name="recollectum-hook", daemon=True)
@@ -230,14 +235,26 @@ class HookResponder:
         while (one := self._work.get()) is not None:
             asked, event, prompt, told = one
             try:
+                # Not before the answer, because a durable write takes time.
+                self._save_told(asked, event)
                 if told:
-                    # Not before the answer, because a durable write takes time.
                     self._vault_of(asked.user).admin.served.save(told)
                 self._record(asked, event, prompt)
             except (RecollectumError, OSError) as error:
                 self._trouble(f"record {event.moment}", error)
 
+    def _save_told(self, asked: HookRequest, event: HookEvent) -> None:
+        """Save what the conversation got, for the process that answers its next event."""
+        if self._told_file is None or not (event.forgot or event.moment in (Moment.STARTED, Moment.ASKED)):
+            return
+        with self._lock:
+            talk = self._conversation(asked, event)
+            told = ToldMemories(talk.welcomed, frozenset(talk.told))
+        self._told_file.save((asked.user, event.agent, event.conversation), told)
+
     def _record(self, asked: HookRequest, event: HookEvent, prompt: str) -> None:
+        if event.moment is Moment.STARTED and event.transcript is None:
+            return
         vault = self._vault_of(asked.user)
         root = self._root_of(event.folder) if event.folder else None
         done = record(vault, event, prompt, time.sleep, root)
@@ -278,6 +295,7 @@ def make_responder(recollectum: Recollectum, clock: Clock = system_clock) -> Hoo
         reads_ended=settings.consolidation.idle_minutes > 0,
         meaning=settings.embedding.provider != "none",
         root_of=partial(_root_of, recollectum),
+        told_file=ToldFile(recollectum.home),
     )
 
 

@@ -1,7 +1,7 @@
 """Builds a context for a model: profile, learnings, hits and recent messages, within a token budget."""
 
 import secrets
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from recollectum.context.compiler import compile_context
@@ -55,6 +55,8 @@ class PersonKnowledge:
     #: None when nothing is known.
     profile: PreparedProfile | None
     learnings: tuple[str, ...]
+    #: The memory that a line is, word for word.
+    memory_of: Mapping[str, str]
 
 
 def load_person_knowledge(
@@ -69,7 +71,15 @@ def load_person_knowledge(
     made = load_profile(tx, reading, agent, [*facts, *work])
     bullets = profile_lines(made)
     # A preference may be part of the profile already.
-    return PersonKnowledge(profile=made, learnings=tuple(one.content for one in told if one.content not in bullets))
+    learned = [one for one in told if one.content not in bullets]
+    return PersonKnowledge(
+        profile=made,
+        learnings=tuple(one.content for one in learned),
+        # A line that a model wrote, or that was shortened, is not among them.
+        memory_of={
+            line: one.id for one in (*facts, *work, *learned) for line in (one.content, " ".join(one.content.split()))
+        },
+    )
 
 
 def profile_lines(ready: PreparedProfile | None) -> tuple[str, ...]:
@@ -223,6 +233,7 @@ class _Loading:
         parts = Parts(
             profile=profile_lines(known.profile),
             learnings=known.learnings,
+            memory_of=known.memory_of,
             recalled=self._recalled(tx, reading, len(said.messages), scope),
             # A summary may repeat quarantined text.
             summary=summaries.find(tx, session.id) if session and not aside else None,

@@ -26,10 +26,11 @@ _MARK_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """The injected text, and the ids of what it contains."""
+    """The injected text, and what it contains: the ids, and the words."""
 
     text: str = ""
     ids: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 class Remembering(Protocol):
@@ -46,9 +47,10 @@ class Remembering(Protocol):
         ...
 
 
-def inject_at_start(vault: Remembering, tokens: int = START_TOKENS, project: str | None = None) -> str:
+def inject_at_start(vault: Remembering, tokens: int = START_TOKENS, project: str | None = None) -> Injection:
     """Return the global notes, the profile and the learnings of a project and personal ones, within a budget."""
-    return vault.context(tokens=tokens, messages=0, memories=0, project=project).text
+    made = vault.context(tokens=tokens, messages=0, memories=0, project=project)
+    return Injection(made.text, made.verbatim_ids, made.served)
 
 
 def inject_at_prompt(
@@ -63,7 +65,7 @@ def inject_at_prompt(
 ) -> Injection:
     """Return memories about a prompt, fenced as data, without the conversation itself and earlier injections.
 
-    Only what is personal and what belongs to the project is returned.
+    `told` has the ids and the words of those. Only what is personal and what belongs to the project is returned.
     """
     # Some agents send the injection of the session's start with the prompt.
     asked = cut(prompt, marked_blocks(prompt))[:_MAX_QUESTION]
@@ -78,13 +80,13 @@ def inject_at_prompt(
         personal=project is None,
     )
     new = [hit for hit in hits if hit.source.session_id not in sessions or hit.source.memory_id is not None]
-    found = [text for text in map(_recalled, new) if text.id not in told][:_MOST_HITS]
+    found = [text for text in map(_recalled, new) if text.id not in told and text.text not in told][:_MOST_HITS]
     if not found:
         return Injection()
     budget = Budget(tokens=tokens, messages=0, memories=_MOST_HITS)
     made = compile_context(Parts(recalled=found), budget, counter_for(None), mark=secrets.token_hex(_MARK_BYTES))
     shown = tuple(line.id for line in made.ledger if line.left_out is None)
-    return Injection(made.text, tuple(one.id for one in found if one.id in shown))
+    return Injection(made.text, tuple(one.id for one in found if one.id in shown), made.served)
 
 
 def _recalled(hit: Hit) -> RecalledText:

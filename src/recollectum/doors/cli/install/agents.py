@@ -45,21 +45,23 @@ export const Recollectum = async ({ client }) => {
   const recalled = new Map()
   return {
     "chat.message": async (input, output) => {
-      const event = { hook_event_name: "UserPromptSubmit", session_id: input.sessionID, prompt: words(output.parts) }
-      const context = await call(event)
-      if (context) recalled.set(input.sessionID, context)
+      // What is recalled is in no message, so it is sent with every request, and a new process has none of it.
+      const id = input.sessionID, known = recalled.get(id)
+      const event = { hook_event_name: "UserPromptSubmit", session_id: id, prompt: words(output.parts) }
+      const context = await call(known === undefined ? { ...event, source: "resume" } : event)
+      recalled.set(id, [known, context].filter(Boolean).join("\\n\\n"))
     },
     "experimental.chat.system.transform": async (input, output) => {
       const context = recalled.get(input?.sessionID)
       if (context) output.system.push(context)
     },
     "experimental.session.compacting": async (input) => {
+      recalled.delete(input.sessionID)
       await call({ hook_event_name: "PreCompact", session_id: input.sessionID })
     },
     event: async ({ event }) => {
       if (event.type !== "session.idle") return
       const session_id = event.properties.sessionID
-      recalled.delete(session_id)
       try {
         const found = await client.session.messages({ path: { id: session_id } })
         const last = (found.data ?? []).filter((one) => one.info.role === "assistant").at(-1)

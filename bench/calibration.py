@@ -210,9 +210,8 @@ def _tables(found: Found, floor: float) -> None:
     foreign = [one for one in found if one[0].kind != OWN]
     of_sets = [[one for one in foreign if one[0].set == name] for name in sorted({one.set for one, _ in foreign})]
     mean = sum(silent(one, floor) for one in of_sets) / max(1, len(of_sets))
-    print(
-        f"foreign questions that get nothing: {silent(foreign, floor):.3f} of {len(foreign)}, {mean:.3f} in the mean of the sets"
-    )
+    share = f"{silent(foreign, floor):.3f} of {len(foreign)}"
+    print(f"foreign questions that get nothing: {share}, {mean:.3f} in the mean of the sets")
     print("| hits | mean score | relevant |\n|---|---|---|")
     for count, mean, true in reliability(found):
         if count:

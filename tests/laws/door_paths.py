@@ -93,6 +93,9 @@ ROUTES: dict[str, Actions] = {
     "GET /readyz": (),
     "GET /metrics": (),
     "GET /v1/me": (),
+    # An event that gets no answer; where a rule denies, the agent is told nothing.
+    "POST /v1/hook": (),
+    "POST /v1/imports": (A.SESSION_WRITE,),
     "GET /openapi.json": (),
 }
 

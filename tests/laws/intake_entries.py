@@ -14,6 +14,7 @@ from recollectum.doors.mcp.knowledge_graph.file_import import import_file
 from recollectum.testing import ScriptedModel
 from recollectum.transfer import jsonl
 from recollectum.transfer.sessions import export_record, import_record, import_transcript
+from recollectum.vault.files.foreign_sources import ForeignConversation
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
 from tests.doors.hook.calls import event
@@ -74,6 +75,14 @@ def _followed(world: World, text: str) -> object:
 def _imported(world: World, text: str) -> object:
     path = append(world.folder / "imported" / "one.jsonl", said(0, text, "an-imported-conversation"))
     done = world.vault.admin.imports.run(world.vault.admin.imports.preview([path]))
+    assert sum(one.added for one in done.files) == 1
+    return done
+
+
+def _handed_in(world: World, text: str) -> object:
+    session, said = talk(text)
+    items = [ForeignConversation(session=session), *said]
+    done = world.other.admin.imports.add(items, import_id="imp_handed_in")
     assert sum(one.added for one in done.files) == 1
     return done
 
@@ -201,6 +210,7 @@ ENTRIES: dict[str, Entry] = {
     "sessions.adopt (record)": _record,
     "transcripts.sync": _followed,
     "imports.run": _imported,
+    "imports.add": _handed_in,
     "imports.run (memory)": _imported_memory,
     "notes.sync": _notes,
     "summaries.update": _summary,

@@ -53,6 +53,7 @@ _SEVERAL = {
     "chat.record_call": 2,
     "sessions.adopt": 4,
     "sessions.adopt (transcript)": 4,
+    "imports.add": 4,
     "CLI sessions import": 4,
 }
 #: The methods of the intake by which text is admitted; a name that holds a secret is refused instead.

@@ -28,7 +28,7 @@ _READ_FIRST = {
 #: The first step of a purge shows what would go, there is no command of that project, and the only account is in use.
 _CHANGE_NOTHING = {"POST /v1/purges", "DELETE /memory/user/purge", "DELETE /v1/history", "PUT /v1/accounts/active"}
 #: They say what is to be, so a second request changes nothing.
-_REPEATABLE = {"PUT /v1/state", "POST /v1/accounts", "PUT /v1/accounts/active"}
+_REPEATABLE = {"PUT /v1/state", "POST /v1/accounts", "PUT /v1/accounts/active", "POST /v1/imports"}
 #: What they are about is not there: the proposal is decided, the key has another id, and no such command is kept.
 _SPENT = {
     "POST /v1/review/{proposal_id}/rejection": 409,

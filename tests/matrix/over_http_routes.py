@@ -63,7 +63,7 @@ def asks(held: Held, things: Things | None) -> list[Ask]:
     """Every request there is, aimed at what one vault holds; readers first, what destroys last."""
     there = things or Things(learning="mem_none", proposal="prp_none", receipt="rct_none", key="key_none")
     every = [*_of_memories(held), *_reads(held, there), *_reads_of_state(), *_of_mem0(held), *_writes(held, there)]
-    every += [*_own(there), *_of_keys(there), *_mem0_deletes_all()]
+    every += [*_own(there), *_of_keys(there), *_of_other_machines(), *_mem0_deletes_all()]
     return every if things else [_unfurnished(one) for one in every]
 
 
@@ -166,6 +166,14 @@ def _own(things: Things) -> Iterator[Ask]:
     yield Ask(route="POST /v1/purges", permission="write", own=True)
     for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/me"):
         yield Ask(route=f"GET {path}", permission="key", own=True)
+
+
+def _of_other_machines() -> Iterator[Ask]:
+    stop = {"event": {"hook_event_name": "Stop", "session_id": "talk"}}
+    yield Ask(route="POST /v1/hook", body=stop, own=True)
+    session = {"id": "ses_" + "0" * 26, "key": "agent:main:main"}
+    times = {"created_at": "2026-01-01T00:00:00+00:00", "updated_at": "2026-01-01T00:00:00+00:00"}
+    yield Ask(route="POST /v1/imports", body={"session": {**session, **times}}, permission="write")
 
 
 def _of_keys(things: Things) -> Iterator[Ask]:

@@ -8,6 +8,8 @@ export type AddCall = { id: string; name: string; args?: Record<string, unknown>
 
 export type AddCommand = { command: string; project?: string };
 
+export type AddImport = { session: Record<string, unknown>; messages?: Array<Record<string, unknown>>; memories?: Array<ImportedMemory>; origin?: "transcript" | "program"; import_id?: string | null; mine?: boolean; foreign?: boolean };
+
 export type AddLearning = { text: string; category: "preference" | "correction" | "pattern" | "tool_usage"; agent?: string | null; shared?: boolean };
 
 export type AddMemory = { content: string; key?: string | null; kind?: "fact" | "preference" | "correction" | "pattern" | "tool_usage" | "project" | "task"; importance?: number; ttl_minutes?: number | null; valid_from?: string | null; valid_to?: string | null; message_id?: string | null; agent?: string | null; project?: string | null };
@@ -29,6 +31,8 @@ export type Checkpoint = { name: string; session_id: string; position: number; s
 export type Citation = { session_id: string; message_id: string; position: number; start: number; end: number; exact: boolean };
 
 export type Confirm = { confirm: string };
+
+export type DamagedPart = { place: string; reason: string };
 
 export type Decision = "waiting" | "approved" | "rejected" | "stale";
 
@@ -53,6 +57,8 @@ export type Finding = { act: Act; content: string; kind: Kind; importance: numbe
 export type History = { versions: Array<Version>; events: Array<Event> };
 
 export type Hit = { text: string; score: number; source: Source; trust: Trust; author: string; created_at: string; reasons: Reasons; before: Neighbour | null; after: Neighbour | null };
+
+export type ImportedMemory = { native_id: string; text: string; at: string; importance?: number; key?: string | null; extra?: Record<string, unknown> };
 
 export type InterfaceValue = { interface: string; key: string; value: unknown };
 
@@ -178,7 +184,7 @@ export interface Routes {
     query: { owner?: string | null };
     header: Record<string, never>;
     body: BuildContext;
-    answer: { text: string; messages: Array<Record<string, unknown>>; ledger: Record<string, unknown> };
+    answer: { text: string; messages: Array<Record<string, unknown>>; ledger: Record<string, unknown>; conversation: string };
   };
 
   "GET /v1/events": {
@@ -261,6 +267,14 @@ export interface Routes {
     answer: { deleted: number };
   };
 
+  "POST /v1/imports": {
+    path: Record<string, never>;
+    query: { owner?: string | null };
+    header: Record<string, never>;
+    body: AddImport;
+    answer: { session: Session | null; added: number; known: number; memories: number; known_memories: number; echoes: number; left_out: Record<string, number>; damage: Array<DamagedPart>; import_id: string | null; undone_by: string | null; notice: Notice };
+  };
+
   "GET /v1/keys": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -315,6 +329,14 @@ export interface Routes {
     header: Record<string, never>;
     body: undefined;
     answer: { learning: Learning };
+  };
+
+  "GET /v1/me": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    header: Record<string, never>;
+    body: undefined;
+    answer: { person: string | null; permissions: Array<Permission>; version: string };
   };
 
   "GET /v1/memories": {

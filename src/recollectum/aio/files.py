@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
     from recollectum.domain.message import Json
     from recollectum.domain.page import Cursor, Page
+    from recollectum.vault.files.foreign_sources import ForeignItem
     from recollectum.vault.imports.service import ImportPreview, ImportResult, Imports
     from recollectum.vault.notes.file_hosts import FileHosts
     from recollectum.vault.notes.global_notes import GlobalNotes, GlobalNotesFile
@@ -103,6 +104,17 @@ class AsyncImports:
         """
         return await asyncio.to_thread(
             lambda: self._service().run(found, people=people, mine=mine, foreign=foreign, progress=progress)
+        )
+
+    async def add(
+        self, items: Iterable[ForeignItem], *, import_id: str, mine: bool = False, foreign: bool = False
+    ) -> ImportResult:
+        """Import what a reader on another machine found; what is here already is not doubled.
+
+        The parts of one import share an `import_id`, and are undone together. `mine` and `foreign` are as for `run`.
+        """
+        return await asyncio.to_thread(
+            lambda: self._service().add(items, import_id=import_id, mine=mine, foreign=foreign)
         )
 
 

@@ -10,7 +10,6 @@ import os
 import stat
 from collections.abc import Mapping
 from dataclasses import field
-from ipaddress import ip_address
 from pathlib import Path
 from typing import cast
 from urllib.parse import SplitResult, urlsplit
@@ -39,6 +38,8 @@ class Connection:
     ca_file: str | None = None
     #: Whether `connect` stored it; else the variables name it.
     stored: bool = False
+    #: Whose key it is, as the server said when it was stored; None where that is not known.
+    person: str | None = None
 
     @property
     def host(self) -> str:
@@ -68,10 +69,20 @@ def find_connection(home: Home, environ: Mapping[str, str]) -> Connection | None
     if given:
         return Connection(url=url, key=check_secret(given), ca_file=ca_file)
     if stored is not None and stored.url == url:
-        return Connection(url=url, key=stored.key, ca_file=ca_file or stored.ca_file)
+        return Connection(url=url, key=stored.key, ca_file=ca_file or stored.ca_file, person=stored.person)
     raise InvalidInput(
         f"{URL_VARIABLE} names the server {url}, but there is no key for it; set {KEY_VARIABLE}, "
         f"or run: recollectum connect {url}"
+    )
+
+
+def check_person(connection: Connection, user: str | None) -> None:
+    """Raise for a program that was set up for another person than the one of the key: their texts must not mix."""
+    if user is None or connection.person in (user, f"user:{user}"):
+        return
+    raise InvalidInput(
+        f"--user {user[:60]!r} is not known to be the person of the key for {connection.url}; set the agent up again: "
+        "recollectum mcp install AGENT"
     )
 
 
@@ -116,6 +127,8 @@ def is_loopback(host: str) -> bool:
     """Return whether a name or an address is this machine."""
     if host.casefold() == "localhost":
         return True
+    from ipaddress import ip_address  # noqa: PLC0415 - a program that uses its own home does not need it
+
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -126,7 +139,12 @@ def store_connection(home: Home, connection: Connection) -> Path:
     """Store the server and its key, readable by this account alone; return the file."""
     check_not_foreign(home.root)
     make_private_folder(home.root)
-    fields = {"url": connection.url, "key": connection.key, "ca_file": connection.ca_file}
+    fields = {
+        "url": connection.url,
+        "key": connection.key,
+        "ca_file": connection.ca_file,
+        "person": connection.person,
+    }
     write_atomic(_file(home), json.dumps(fields).encode() + b"\n")
     return _file(home)
 
@@ -156,9 +174,10 @@ def _read(path: Path) -> Connection | None:
         data = file.read(_LONGEST * 4)
     try:
         found = cast("Mapping[str, object]", json.loads(data))
-        url, key, ca_file = found["url"], found["key"], found.get("ca_file")
+        url, key, ca_file, person = found["url"], found["key"], found.get("ca_file"), found.get("person")
     except (ValueError, KeyError, TypeError):
-        url = key = ca_file = None
-    if not isinstance(url, str) or not isinstance(key, str) or not isinstance(ca_file, str | None):
+        url = key = ca_file = person = None
+    if not (isinstance(url, str) and isinstance(key, str) and isinstance(ca_file, str | None)):
         raise HomeError(f"{path} is not as it was written; run again: recollectum connect URL")
-    return Connection(url=check_url(url), key=check_secret(key), ca_file=ca_file, stored=True)
+    whose = person if isinstance(person, str) else None
+    return Connection(url=check_url(url), key=check_secret(key), ca_file=ca_file, stored=True, person=whose)

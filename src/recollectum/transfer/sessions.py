@@ -1,7 +1,8 @@
 """Exports sessions from a vault and imports them, as JSON lines or as Gemini CLI records."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import IdMaker, derived_id
@@ -48,6 +49,23 @@ def import_transcript(
     vault: Vault, lines: Iterable[bytes], *, strict: bool = False, foreign: bool = False, import_id: str | None = None
 ) -> ImportReport:
     """Import a transcript, whole or not at all. With `strict`, one damaged line rejects it."""
+    return adopt_transcript(vault.sessions.adopt, lines, strict=strict, foreign=foreign, import_id=import_id)
+
+
+class Adopts(Protocol):
+    """Imports one conversation: into a vault in a home, or on a server."""
+
+    def __call__(
+        self, session: Session, transcript: Sequence[Message], /, *, foreign: bool, import_id: str | None
+    ) -> AdoptResult:
+        """Import it, and return what became of it."""
+        ...
+
+
+def adopt_transcript(
+    adopt: Adopts, lines: Iterable[bytes], *, strict: bool = False, foreign: bool = False, import_id: str | None = None
+) -> ImportReport:
+    """Import a transcript by the given call."""
     found = jsonl.read(lines)
     if found.damage and strict:
         first = found.damage[0]
@@ -55,7 +73,7 @@ def import_transcript(
     if found.session is None and not found.messages:
         raise InvalidInput("this is not a transcript: it has neither a session nor a message that can be read")
     session = found.session or placeholder_session(found.messages)
-    return _report(vault.sessions.adopt(session, found.messages, foreign=foreign, import_id=import_id), found.damage)
+    return _report(adopt(session, found.messages, foreign=foreign, import_id=import_id), found.damage)
 
 
 def export_record(vault: Vault, session_id: str) -> str:
@@ -74,8 +92,13 @@ def record_of(lines: Iterable[bytes]) -> str:
 
 def import_record(vault: Vault, data: bytes, *, foreign: bool = False, import_id: str | None = None) -> ImportReport:
     """Import a conversation record; importing it again adds only what is new in it."""
+    return adopt_record(vault.sessions.adopt, data, foreign=foreign, import_id=import_id)
+
+
+def adopt_record(adopt: Adopts, data: bytes, *, foreign: bool = False, import_id: str | None = None) -> ImportReport:
+    """Import a conversation record by the given call."""
     session, messages = with_derived_ids(*gemini.read_record(data, IdMaker()))
-    return _report(vault.sessions.adopt(session, messages, foreign=foreign, import_id=import_id))
+    return _report(adopt(session, messages, foreign=foreign, import_id=import_id))
 
 
 def _report(adopted: AdoptResult, damage: tuple[Damage, ...] = ()) -> ImportReport:

@@ -57,7 +57,7 @@ MEANT = frozenset(
         ),
         *(f"settings {one} --{flag}" for one in SETTINGS for flag in EVERYWHERE),
         # An agent must not break because its memory does: it is answered with nothing.
-        *("hook --user", "hook --home"),
+        *("hook --user", "hook --home", "connect --home"),
     }
 )
 #: Where nonsense is a new home, and the command then goes on until it is told to end.

@@ -12,6 +12,7 @@ import pytest
 
 from tests.doors.cli.calls import call, ok, refused
 from tests.doors.http.served import Served, serving
+from tests.vault.transcript_files import append, lines
 
 pytestmark = pytest.mark.loopback
 #: What differs between two vaults that were given the same: ids, times, and who wrote.
@@ -202,3 +203,78 @@ def test_one_erases_oneself_and_nobody_else(server: Served, monkeypatch: pytest.
     receipt = ok("purge", "user", name, "--yes", "--json").json["receipt"]
     assert receipt["state"] == "done"
     assert "does not know this key" in refused("memories", "list")
+
+
+def _imports(folder: Path) -> list[str]:
+    """What importing says: a transcript of ours, one of Claude Code, memories of another program, and again."""
+    folder.mkdir(exist_ok=True)
+    ok("sessions", "add", "user", "Where is the station?", "--channel", "train")
+    session = ok("sessions", "list", "--json").json["sessions"][0]["id"]
+    ours = folder / "ours.jsonl"
+    ok("sessions", "export", session, "--output", str(ours))
+    other = folder / "claude" / "talk.jsonl"
+    append(other, lines(range(450)))
+    memories = folder / "memories.json"
+    memories.write_text(json.dumps([{"id": "m1", "memory": "I drink oolong tea"}, {"id": "m2", "memory": "I run"}]))
+    answers = [
+        ok("sessions", "import", str(ours)),
+        ok("import", str(other), str(memories), "--dry-run"),
+        ok("import", str(other), str(memories), "--yes"),
+        ok("import", str(other), str(memories), "--yes", "--json"),
+        ok("import", str(other), "--mine", "--yes"),
+        ok("memories", "list"),
+    ]
+    return [_plain(one.out + one.err) for one in answers]
+
+
+def test_imports_read_files_here_and_say_the_same_as_at_home(
+    server: Served, monkeypatch: pytest.MonkeyPatch, name: str, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RECOLLECTUM_STORAGE__RESERVE_MIB", "0")
+    monkeypatch.setenv("RECOLLECTUM_USER", name)
+    ok("init")
+    here = _imports(tmp_path / "files")
+    use(server, monkeypatch)
+    for place in (tmp_path / "files").rglob("*.jsonl"):
+        place.unlink()
+    there = _imports(tmp_path / "files")
+    for mine, theirs in zip(here, there, strict=True):
+        assert theirs == mine
+    vault = server.home.vault(f"user:{name}")
+    assert sum(one.message_count for one in vault.sessions.list()) >= 451
+    assert {one.trust.value for one in vault.memories.list()} == {"imported"}
+
+
+def test_a_transcript_moves_from_one_home_to_the_server_whole(
+    server: Served, monkeypatch: pytest.MonkeyPatch, name: str, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RECOLLECTUM_STORAGE__RESERVE_MIB", "0")
+    ok("init")
+    append(tmp_path / "talk.jsonl", lines(range(450)))
+    ok("import", str(tmp_path / "talk.jsonl"), "--mine", "--yes")
+    (session,) = ok("sessions", "list", "--json").json["sessions"]
+    ok("sessions", "export", session["id"], "--output", str(tmp_path / "moved.jsonl"))
+    use(server, monkeypatch)
+    done = ok("sessions", "import", str(tmp_path / "moved.jsonl"), "--json").json["imports"][0]
+    assert (done["added"], done["known"]) == (450, 0)
+    again = ok("sessions", "import", str(tmp_path / "moved.jsonl"), "--json").json["imports"][0]
+    assert (again["added"], again["known"], again["import_id"]) == (0, 450, None)
+    (moved,) = server.home.vault(f"user:{name}").sessions.list()
+    assert (moved.id, moved.message_count) == (session["id"], 450)
+
+
+_REFUSED: list[object] = [
+    {},
+    {"session": {"id": "x"}},
+    {"session": {"id": "ses_" + "0" * 26, "key": "agent:main:main", "created_at": "then", "updated_at": "now"}},
+    {"session": [], "messages": []},
+    {"session": {}, "messages": [{}] * 2001},
+    {"session": {}, "unknown": 1},
+    {"session": {}, "import_id": "../../x"},
+]
+
+
+@pytest.mark.parametrize("body", _REFUSED)
+def test_an_import_that_cannot_be_is_refused_whole(server: Served, name: str, body: object) -> None:
+    assert server.ask("POST", "/v1/imports", body).status == 422
+    assert not server.home.vault(f"user:{name}").sessions.list()

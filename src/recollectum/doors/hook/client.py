@@ -107,10 +107,15 @@ def _answer(line: HookFlags, environ: Mapping[str, str], events: BinaryIO, by: f
 
     event = json.loads(events.read(MAX_EVENT))
     home = Home(home_root(Path(line.home) if line.home else None, environ))
+    silent = str(event.get("hook_event_name", "")).casefold() in _SILENT
+    if environ.get("RECOLLECTUM_URL") or (home.root / "connection.json").exists():
+        from recollectum.doors.hook.from_server import answer_from_server  # noqa: PLC0415
+
+        sent = {"agent": line.agent, "user": line.user, "tokens": line.tokens, "event": event}
+        return answer_from_server(home, sent, environ, by, waits=not silent)
     if not is_made(home):
         # There is no home; a hook does not create one.
         return b""
-    silent = str(event.get("hook_event_name", "")).casefold() in _SILENT
     asked = {
         "agent": line.agent,
         "user": line.user or environ.get("RECOLLECTUM_USER") or None,
@@ -135,7 +140,7 @@ def _log(line: HookFlags, environ: Mapping[str, str], error: Exception) -> None:
         home = Home(home_root(Path(line.home) if line.home else None, environ))
     except RecollectumError:
         return
-    if is_made(home):
+    if is_made(home) or (home.root / "connection.json").exists():
         log_error(home, "hook", error, system_clock())
 
 

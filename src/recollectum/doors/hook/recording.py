@@ -9,6 +9,7 @@ from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.records import dataclass
 from recollectum.domain.session import Session, SessionKey
 from recollectum.doors.hook.events import HookEvent
+from recollectum.doors.remote.vault import ServedVault
 from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.intake.new_message import NewMessage, check_message, hand_in
 from recollectum.vault.vault import Vault
@@ -48,14 +49,14 @@ def key_of(event: HookEvent) -> SessionKey:
     return SessionKey(agent=event.agent, channel=_CHANNEL, topic=event.conversation)
 
 
-def sessions_of(vault: Vault, event: HookEvent) -> tuple[Session, ...]:
+def sessions_of(vault: Vault | ServedVault, event: HookEvent) -> tuple[Session, ...]:
     """Return the sessions of a conversation, newest first."""
     key = key_of(event)
     return tuple(one for one in vault.sessions.list(key_prefix=str(key), limit=_MOST_SESSIONS) if one.key == key)
 
 
 def record(
-    vault: Vault,
+    vault: Vault | ServedVault,
     event: HookEvent,
     prompt: str,
     pause: Callable[[float], None] = time.sleep,
@@ -67,7 +68,7 @@ def record(
     twice.
     """
     if event.transcript is not None:
-        if _is_followed(vault, event.transcript):
+        if not isinstance(vault, ServedVault) and _is_followed(vault, event.transcript):
             return Recording(None, vault.admin.transcripts.sync().notice)
         for _ in range(_TRIES):
             said = _new_messages(vault, event)
@@ -91,7 +92,7 @@ def _is_followed(vault: Vault, path: Path) -> bool:
     return any(real.is_relative_to(one.path) for one in vault.admin.transcripts.list())
 
 
-def _recorded_conversation(vault: Vault, event: HookEvent) -> RecordedConversation:
+def _recorded_conversation(vault: Vault | ServedVault, event: HookEvent) -> RecordedConversation:
     sessions = sessions_of(vault, event)
     said = [
         one for session in sessions for one in reversed(vault.sessions.chat(session.id).messages(limit=_MOST_KNOWN))
@@ -100,7 +101,7 @@ def _recorded_conversation(vault: Vault, event: HookEvent) -> RecordedConversati
     return RecordedConversation(sessions, frozenset(named), named[0] if named else None)
 
 
-def _new_messages(vault: Vault, event: HookEvent) -> list[Message] | None:
+def _new_messages(vault: Vault | ServedVault, event: HookEvent) -> list[Message] | None:
     """Return the messages of the transcript that the vault lacks; None when it cannot be parsed."""
     data = _read(event.transcript) if event.transcript else None
     if data is None:
@@ -142,7 +143,9 @@ def _has_answer(said: Sequence[Message], answer: str) -> bool:
     return not wanted or (bool(last) and (wanted in last or last in wanted))
 
 
-def _save_messages(vault: Vault, event: HookEvent, said: Sequence[NewMessage], root: Path | None) -> Recording:
+def _save_messages(
+    vault: Vault | ServedVault, event: HookEvent, said: Sequence[NewMessage], root: Path | None
+) -> Recording:
     if not said:
         known = sessions_of(vault, event)
         return Recording(known[0].id if known else None)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
@@ -31,6 +31,11 @@ from recollectum.vault.context.injection import (
 )
 from recollectum.vault.vault import Vault
 
+#: What is read of an event that came with an API key: no path of the other machine.
+_KEYED_FIELDS = frozenset({"hook_event_name", "session_id", "conversation_id", "prompt", "source"})
+_MOST_SECONDS = 60
+
+
 #: An answer this shortly before the deadline may not arrive in time.
 _MARGIN = 0.03
 
@@ -50,6 +55,8 @@ class HookRequest:
     tokens: int | None = None
     #: The deadline of the answer, in seconds since 1970; None for none.
     answer_by: float | None = None
+    #: The vault of the person whose API key it came with; their own machine records what was said.
+    vault: Vault | None = None
 
     @classmethod
     def decode(cls, data: bytes) -> "HookRequest":
@@ -66,6 +73,18 @@ class HookRequest:
             tokens=tokens if isinstance(tokens, int) else None,
             answer_by=by if isinstance(by, int | float) else None,
         )
+
+    @classmethod
+    def decode_keyed(cls, data: bytes, vault: Vault, caller: str, clock: Clock = system_clock) -> "HookRequest":
+        """Parse what a client on another machine sent with an API key.
+
+        Its files and folders are none of this machine, and its clock may differ: it says how many seconds are left.
+        """
+        asked = cls.decode(data)
+        seconds = as_fields(json.loads(data)).get("seconds")
+        fields = {name: value for name, value in asked.fields.items() if name in _KEYED_FIELDS}
+        by = clock().timestamp() + seconds if isinstance(seconds, int | float) and 0 < seconds < _MOST_SECONDS else None
+        return replace(asked, fields=fields, user=caller, answer_by=by, vault=vault)
 
 
 @dataclass(slots=True)
@@ -176,7 +195,7 @@ class HookResponder:
     def _context(self, asked: HookRequest, event: HookEvent, talk: _Conversation) -> str:
         if event.moment not in (Moment.STARTED, Moment.ASKED):
             return ""
-        vault = self._vault_of(asked.user)
+        vault = asked.vault or self._vault_of(asked.user)
         # What the session start did not deliver in time is added to the first prompt.
         project = self._project(vault, event)
         parts = [] if talk.welcomed else [inject_at_start(vault, asked.tokens or START_TOKENS, project)]
@@ -238,8 +257,9 @@ class HookResponder:
                 # Not before the answer, because a durable write takes time.
                 self._save_told(asked, event)
                 if told:
-                    self._vault_of(asked.user).admin.served.save(told)
-                self._record(asked, event, prompt)
+                    (asked.vault or self._vault_of(asked.user)).admin.served.save(told)
+                if asked.vault is None:
+                    self._record(asked, event, prompt)
             except (RecollectumError, OSError) as error:
                 self._trouble(f"record {event.moment}", error)
 

@@ -1,9 +1,10 @@
-"""Answers requests by one stateless POST each to a running daemon."""
+"""Answers requests by one stateless POST each to a running daemon, or to the server that this machine uses."""
 
 import base64
 import http.client
 import json
 import socket
+from contextlib import closing
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -11,6 +12,8 @@ from recollectum.domain.errors import NotFound
 from recollectum.doors.mcp.declarations import Wire
 from recollectum.doors.mcp.protocol_versions import MODERN_VERSIONS
 from recollectum.doors.mcp.target import McpTarget
+from recollectum.doors.remote.link import ServerLink, parsed
+from recollectum.home.connection import Connection
 from recollectum.home.daemon import Daemon
 
 _PATHS = {"default": "/mcp", "graph": "/mcp/graph"}
@@ -80,16 +83,36 @@ class DaemonBackend:
         return link.sock.recv(len(_CONTINUE), socket.MSG_PEEK) == _CONTINUE
 
     def _headers(self, request: Wire) -> dict[str, str]:
-        method = cast("str", request["method"])
-        headers = {
-            **self._who,
-            "Content-Type": "application/json",
-            "Accept": f"application/json, {_STREAM}",
-            "MCP-Protocol-Version": MODERN_VERSIONS[-1],
-            "Mcp-Method": method,
-        }
-        named = request["params"].get(_NAMED_BY.get(method, ""))
-        return {**headers, "Mcp-Name": _encoded(named)} if isinstance(named, str) else headers
+        return {**self._who, **_protocol_headers(request)}
+
+
+class ServerBackend:
+    """Passes requests to the server that this machine uses, with its key; there is nothing to fall back to."""
+
+    def __init__(self, connection: Connection, profile: str) -> None:
+        self._connection = connection
+        self._path = _PATHS[profile]
+
+    def exchange(self, request: Wire) -> Wire:
+        """Return the response to a request of the newer protocol."""
+        # Each has its own connection: a client may ask for several things at once.
+        with closing(ServerLink(self._connection, seconds=_PATIENCE_S)) as link:
+            reply = link.exchange("POST", self._path, request, **_protocol_headers(request))
+            if not _is_rpc(reply.body):
+                raise link.refusal(reply, parsed(reply))
+        return _response(reply.status, reply.kind, reply.body, request)
+
+
+def _protocol_headers(request: Wire) -> dict[str, str]:
+    method = cast("str", request["method"])
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": f"application/json, {_STREAM}",
+        "MCP-Protocol-Version": MODERN_VERSIONS[-1],
+        "Mcp-Method": method,
+    }
+    named = request["params"].get(_NAMED_BY.get(method, ""))
+    return {**headers, "Mcp-Name": _encoded(named)} if isinstance(named, str) else headers
 
 
 def _is_rpc(said: bytes) -> bool:

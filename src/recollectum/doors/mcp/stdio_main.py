@@ -94,15 +94,25 @@ class _Backends:
 
     def exchange(self, request: "Wire") -> "Wire":
         """Return the response to a request of the newer protocol: from the daemon, or from the home in this process."""
-        request = with_folder(request)
         if self._local is not None:
-            return self._local.exchange(request)
+            return self._local.exchange(with_folder(request))
         # Imported here: listing tools needs neither the home nor HTTP.
-        from recollectum.doors.mcp.daemon_backend import DaemonBackend, DaemonUnreachable  # noqa: PLC0415
+        from recollectum.doors.mcp.daemon_backend import (  # noqa: PLC0415
+            DaemonBackend,
+            DaemonUnreachable,
+            ServerBackend,
+        )
         from recollectum.doors.mcp.target import McpTarget  # noqa: PLC0415
+        from recollectum.home.connection import check_person, find_connection  # noqa: PLC0415
         from recollectum.home.daemon import find_daemon  # noqa: PLC0415
 
         whom = McpTarget(user=self._line.user, home=self._line.home, environ=self._environ)
+        connection = find_connection(whom.place, self._environ)
+        if connection is not None:
+            # Without the folder of this process, which means nothing to another machine.
+            check_person(connection, self._line.user)
+            return ServerBackend(connection, self._offer.profile).exchange(request)
+        request = with_folder(request)
         daemon = find_daemon(whom.place)
         if daemon is not None:
             # A daemon that was gone before the request has done nothing.

@@ -90,9 +90,9 @@ class ServerLink:
         return self._accepted(self.exchange(method, _with_query(path, query), body, **headers))
 
     def _accepted(self, reply: Reply) -> Mapping[str, object]:
-        found = _parsed(reply)
+        found = parsed(reply)
         if reply.status >= 300 or found is None:
-            raise self._refusal(reply, found)
+            raise self.refusal(reply, found)
         return found
 
     def exchange(self, method: str, path: str, body: Mapping[str, object] | None = None, **headers: str) -> Reply:
@@ -110,7 +110,7 @@ class ServerLink:
         with self._sent("GET", _with_query(path, query), None, {}) as answer:
             if answer.status != http.client.OK:
                 reply = Reply(answer.status, answer.headers.get_content_type(), answer.read(_MOST_BYTES))
-                raise self._refusal(reply, _parsed(reply))
+                raise self.refusal(reply, parsed(reply))
             # Not by `readline`, which takes a connection that breaks for the end.
             rest = b""
             while piece := answer.read(_PIECE):
@@ -172,7 +172,8 @@ class ServerLink:
             return HomeError(f"{told}; try again")
         return Undecided(f"{told}; whether the change was stored is not known, look before you try again")
 
-    def _refusal(self, reply: Reply, found: Mapping[str, object] | None) -> RecollectumError:
+    def refusal(self, reply: Reply, found: Mapping[str, object] | None) -> RecollectumError:
+        """Return a refusal of the server as one of our errors."""
         url = self.connection.url
         if found is None or "status" not in found:
             return HomeError(f"{url} does not answer as Recollectum does (status {reply.status}); check the address")
@@ -238,7 +239,8 @@ def _with_query(path: str, query: Mapping[str, object] | None) -> str:
     return f"{path}?{urlencode(given)}" if given else path
 
 
-def _parsed(reply: Reply) -> Mapping[str, object] | None:
+def parsed(reply: Reply) -> Mapping[str, object] | None:
+    """Return the JSON object of an answer; None when it is something else."""
     if reply.kind not in ("application/json", "application/problem+json"):
         return None
     try:

@@ -25,6 +25,7 @@ from recollectum.doors.remote.sessions import ServedSessions
 from recollectum.home.connection import Connection
 
 if TYPE_CHECKING:
+    from recollectum.doors.remote.imports import ServedImports
     from recollectum.vault.memories.history import History
     from recollectum.vault.purge.request import Preview, PurgeRequest, Receipt
 
@@ -53,6 +54,7 @@ class ServedVault:
         self.sessions = ServedSessions(link, query)
         self.projects = ServedProjects()
         self.privacy = ServedPrivacy(link, owner)
+        self.admin = ServedAdmin(link, query)
         self._query = query
 
     def me(self) -> KeyHolderInfo:
@@ -263,6 +265,21 @@ class ServedProjects:
     def find(self, place: str) -> None:
         """Return None for every folder."""
         del place
+
+
+class ServedAdmin:
+    """What else a server does for a vault."""
+
+    def __init__(self, link: ServerLink, query: Mapping[str, object]) -> None:
+        self._link = link
+        self._query = query
+
+    @property
+    def imports(self) -> "ServedImports":
+        """Imports of files on this machine."""
+        from recollectum.doors.remote.imports import ServedImports  # noqa: PLC0415 - few commands need it
+
+        return ServedImports(self._link, self._query)
 
 
 class ServedPrivacy:

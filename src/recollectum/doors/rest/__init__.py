@@ -16,6 +16,7 @@ state             /v1/history, /v1/state, /v1/accounts
 export            /v1/exports
 keys              /v1/me, /v1/keys
 mem0              the routes of mem0's client
+transfers         /v1/imports
 home_routes       /v1/extensions
 health            /healthz, /readyz, /metrics
 """

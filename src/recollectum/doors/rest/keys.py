@@ -15,7 +15,7 @@ from recollectum.doors.rest.responses import describe_responses, json_response
 
 router = APIRouter(route_class=KeyedRoute, tags=["keys"])
 _NEW = {"key": ApiKey, "secret": str}
-_ME = {"person": Owner, "permissions": list[Permission], "version": str}
+_ME = {"person": Owner | None, "permissions": list[Permission], "version": str}
 
 
 @router.get("/v1/me", responses=describe_responses(_ME))
@@ -23,7 +23,7 @@ def get_me(request: Request) -> Response:
     """Return whose key this is and what it may do, and the version of the server."""
     visitor = visitor_of(request)
     permissions = sorted(visitor.recollectum.caller.permissions)
-    return json_response({"person": visitor.named(), "permissions": permissions, "version": version("recollectum")})
+    return json_response({"person": visitor.person, "permissions": permissions, "version": version("recollectum")})
 
 
 @router.get("/v1/keys", responses=describe_responses({"keys": list[ApiKey]}))

@@ -14,6 +14,7 @@ from recollectum.doors.rest.mem0 import not_offered
 from recollectum.doors.rest.mem0 import routes as mem0_routes
 from recollectum.doors.rest.responses import ErrorPlace, ProblemDocument
 from recollectum.doors.rest.state import accounts, history, interfaces
+from recollectum.doors.rest.transfers import imports
 
 _TEMPLATE = "#/components/schemas/{model}"
 _ABOUT = "A private memory for agents and people. Every path but /healthz and /readyz needs an API key."
@@ -55,6 +56,7 @@ _ROUTERS = (
     review.router,
     events.router,
     export.router,
+    imports.router,
     history.router,
     interfaces.router,
     accounts.router,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput
-from recollectum.domain.ids import derived_id
+from recollectum.domain.ids import check_indexed, derived_id
 from recollectum.domain.memory import State
 from recollectum.domain.message import Message
 from recollectum.domain.notice import NO_NOTICE, Notice, total
@@ -27,6 +27,7 @@ from recollectum.vault.files.foreign_sources import (
     ForeignItem,
     ForeignMemory,
     ForeignSource,
+    ImportReader,
     OmittedPart,
 )
 from recollectum.vault.gate import operation
@@ -144,23 +145,7 @@ class Imports(VaultService):
         A `mapping` names the fields of plain CSV, JSONL or Markdown: `text`, and if there are, `role`, `time`, `id`,
         `conversation`, `person` and `title`. `progress` gets the number of bytes that were read.
         """
-        found = self._runtime.home.import_reader().find([Path(path) for path in paths], mapping)
-        digest = hashlib.blake2b(digest_size=16)
-        contents: builtins.list[ImportContent] = []
-        began: datetime | None = None
-        for source in found.known:
-            count = _Count(source)
-            count.read(source.items(progress or _ignore))
-            began = min(filter(None, (began, count.began)), default=None)
-            digest.update(count.digest.digest())
-            contents.append(count.content())
-        return ImportPreview(
-            contents=tuple(contents),
-            unknown=found.unknown,
-            unreadable=found.unreadable,
-            import_id=derived_id("imp", began or _EPOCH, digest.hexdigest()),
-            sources=found.known,
-        )
+        return preview_import(self._runtime.home.import_reader(), paths, mapping, progress)
 
     @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.SESSION_WRITE, Action.MEMORY_WRITE))
     def run(
@@ -178,9 +163,10 @@ class Imports(VaultService):
         its speaker; with `foreign` none of it is trusted. Where a program knows several people, `people` names those
         whose conversations are imported. `progress` gets the number of messages and memories that are done.
         """
-        chosen = self._check(found, people, mine=mine, foreign=foreign)
+        self._check(mine=mine, foreign=foreign)
+        chosen = choose_people(found, people)
         choice = ImportChoice(
-            import_id=_import_id(found, chosen, mine=mine, foreign=foreign), people=chosen, mine=mine, foreign=foreign
+            import_id=import_id_of(found, chosen, mine=mine, foreign=foreign), people=chosen, mine=mine, foreign=foreign
         )
         for source in found.sources:
             if source.moves_to is not None and source.moves_to.exists():
@@ -206,34 +192,83 @@ class Imports(VaultService):
             notice=total(one.notice for one in done),
         )
 
-    def _check(
-        self, found: ImportPreview, people: Iterable[str] | None, *, mine: bool, foreign: bool
-    ) -> frozenset[str] | None:
+    @operation(Action.SESSION_WRITE, Scope.USER, also=(Action.MEMORY_WRITE,))
+    def add(
+        self, items: Iterable[ForeignItem], *, import_id: str, mine: bool = False, foreign: bool = False
+    ) -> ImportResult:
+        """Import what a reader on another machine found; what is here already is not doubled.
+
+        The parts of one import share an `import_id`, and are undone together. `mine` and `foreign` are as for `run`.
+        """
+        self._check(mine=mine, foreign=foreign)
+        choice = ImportChoice(import_id=check_indexed(import_id, "import_id"), mine=mine, foreign=foreign)
+        target = ImportTarget(self._runtime, choice, whole=False, progress=_ignore)
+        tally = ImportWriter(target).write(iter(items))
+        self._runtime.session_cache.clear()
+        new = bool(tally.counts["added"] or tally.counts["memories"])
+        return ImportResult(
+            files=(_tallied("", "", tally, None),),
+            import_id=import_id if new else None,
+            undone_by=None if new else self._undone_by(import_id),
+            notice=tally.notice,
+        )
+
+    def _check(self, *, mine: bool, foreign: bool) -> None:
         check_shared_trust(self.gate.owner, Trust.IMPORTED)
         if mine and foreign:
             raise InvalidInput("an import cannot be both mine and foreign; choose one")
         if mine and not self.gate.own:
             raise InvalidInput("only the owner of a vault can say that an import is their own; import it without mine")
-        if people is None:
-            for one in found.contents:
-                # One program that knows several people; the same person may have another name in each program.
-                if len(names := _named(one.people)) > 1:
-                    listed = ", ".join(names[:_MOST_NAMES])
-                    raise InvalidInput(
-                        f"{one.path} holds conversations of {len(names)} people: {listed}; name those to import "
-                        "(--person NAME)"
-                    )
-            return None
-        named = frozenset(people)
-        if unknown := sorted(named - set(found.people)):
-            known = ", ".join(found.people[:_MOST_NAMES]) or "nobody by name"
-            raise InvalidInput(f"it holds nothing of {unknown[0]!r}; it knows {known}")
-        return named
 
     def _undone_by(self, import_id: str) -> str | None:
         source = f"import:{import_id}"
         standing = self._runtime.read(lambda tx, _: quarantines.standing_ones(tx))
         return next((one.id for one in standing if (one.source, one.went) == (source, State.SOFT_DELETED)), None)
+
+
+def preview_import(
+    reader: ImportReader,
+    paths: Sequence[str | os.PathLike[str]],
+    mapping: Mapping[str, str] | None,
+    progress: Callable[[int], None] | None,
+) -> ImportPreview:
+    """Return what a reader finds at some paths, and the id that its import has."""
+    found = reader.find([Path(path) for path in paths], mapping)
+    digest = hashlib.blake2b(digest_size=16)
+    contents: list[ImportContent] = []
+    began: datetime | None = None
+    for source in found.known:
+        count = _Count(source)
+        count.read(source.items(progress or _ignore))
+        began = min(filter(None, (began, count.began)), default=None)
+        digest.update(count.digest.digest())
+        contents.append(count.content())
+    return ImportPreview(
+        contents=tuple(contents),
+        unknown=found.unknown,
+        unreadable=found.unreadable,
+        import_id=derived_id("imp", began or _EPOCH, digest.hexdigest()),
+        sources=found.known,
+    )
+
+
+def choose_people(found: ImportPreview, people: Iterable[str] | None) -> frozenset[str] | None:
+    """Return the people whose conversations are imported; None for everybody, where a program knows only one."""
+    if people is None:
+        for one in found.contents:
+            # One program that knows several people; the same person may have another name in each program.
+            if len(names := _named(one.people)) > 1:
+                listed = ", ".join(names[:_MOST_NAMES])
+                raise InvalidInput(
+                    f"{one.path} holds conversations of {len(names)} people: {listed}; name those to import "
+                    "(--person NAME)"
+                )
+        return None
+    named = frozenset(people)
+    if unknown := sorted(named - set(found.people)):
+        known = ", ".join(found.people[:_MOST_NAMES]) or "nobody by name"
+        raise InvalidInput(f"it holds nothing of {unknown[0]!r}; it knows {known}")
+    return named
 
 
 class _Count:
@@ -284,7 +319,7 @@ class _Count:
         )
 
 
-def _import_id(found: ImportPreview, people: frozenset[str] | None, *, mine: bool, foreign: bool) -> str:
+def import_id_of(found: ImportPreview, people: frozenset[str] | None, *, mine: bool, foreign: bool) -> str:
     """Return the id of the import: of the content, and of the choices about it."""
     if people is None and not mine and not foreign:
         return found.import_id
@@ -293,9 +328,13 @@ def _import_id(found: ImportPreview, people: frozenset[str] | None, *, mine: boo
 
 
 def _report(source: ForeignSource, tally: ImportTally, moved: Path | None) -> ForeignImport:
+    return _tallied(str(source.path), source.name, tally, moved)
+
+
+def _tallied(path: str, form: str, tally: ImportTally, moved: Path | None) -> ForeignImport:
     return ForeignImport(
-        path=str(source.path),
-        form=source.name,
+        path=path,
+        form=form,
         conversations=tally.counts["conversations"],
         added=tally.counts["added"],
         known=tally.counts["known"],

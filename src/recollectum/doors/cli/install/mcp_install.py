@@ -21,11 +21,20 @@ from recollectum.doors.cli.install.agents import (
     parse_agent,
 )
 from recollectum.doors.cli.install.file_changes import FileChange, apply_changes, find_spare_copies, plan_changes
+from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, note, plural
-from recollectum.doors.cli.terminal.prompts import ask, confirm, is_interactive
+from recollectum.doors.cli.terminal.prompts import ask, ask_secret, confirm, is_interactive
 from recollectum.doors.cli.terminal.sanitise import visible
-from recollectum.doors.cli.terminal.target import USER_VARIABLE, account_name, home_of, settings_of
+from recollectum.doors.cli.terminal.target import (
+    USER_VARIABLE,
+    account_name,
+    connect_to,
+    connection_of,
+    place_of,
+    settings_of,
+)
+from recollectum.home.connection import check_secret, check_url
 from recollectum.home.paths import Home, home_root
 
 _NAMES = ", ".join(KnownAgent)
@@ -62,9 +71,16 @@ def install(
     diff: Annotated[bool, typer.Option("--diff", help="Show the change line by line.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Remove what was written.")] = False,
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help="Use the vault of this server; its key is asked for.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="KEY", help="The key for --url; `-` or none reads it from stdin.")
+    ] = None,
 ) -> None:
     """Let an agent use this memory: its tools, and hooks that recall and record."""
-    request = _install_request(run, scope)
+    _connect(run, url, key, changes_nothing=dry_run or undo)
+    request = _install_request(run, scope, () if undo else _person(run))
     files = documents(agent, request)
     if undo:
         _remove(run, {"agent": agent.value}, files, dry_run=dry_run, diff=diff, yes=yes)
@@ -100,7 +116,7 @@ def uninstall(
     # Imported here: no other command looks for services.
     from recollectum.doors.cli.install.services import service_files  # noqa: PLC0415
 
-    requests = [_install_request(run, scope) for scope in InstallScope]
+    requests = [_install_request(run, scope, ()) for scope in InstallScope]
     chosen = list(dict.fromkeys(agents or KnownAgent))
     files = [one for agent in chosen for request in requests for one in documents(agent, request)]
     # An account may be its own project folder, and then has each file once.
@@ -134,7 +150,7 @@ def _remove(
     spare = find_spare_copies(files) if done or (not changes and not dry_run) else []
     for copy in spare:
         copy.unlink(missing_ok=True)
-    told = [f"{names}: removed from {_listed(changes)}.", f"Everything remembered is still in {home_of(run).root}."]
+    told = [f"{names}: removed from {_listed(changes)}.", f"Everything remembered is still in {place_of(run).root}."]
     answer(run, {**named, **_document(changes, [], done=done)}, map(visible, told if done else []))
     if services and done:
         note("then run: systemctl --user daemon-reload; a daemon that still runs ends with: recollectum daemon stop")
@@ -149,24 +165,48 @@ def _end_worker(run: Run) -> None:
     # Imported here: only a removal needs it.
     from recollectum.doors.hook.delivery import stop_worker  # noqa: PLC0415
 
-    stop_worker(home_of(run))
+    stop_worker(place_of(run))
 
 
-def _install_request(run: Run, scope: InstallScope) -> InstallRequest:
-    home = home_of(run)
-    user = run.user or run.environ.get(USER_VARIABLE) or settings_of(run).settings.default_user or account_name()
+def _connect(run: Run, url: str | None, key: str | None, *, changes_nothing: bool) -> None:
+    """Store the server and its key in the home, which the agent's entries name: the key is in none of its files."""
+    if url is None:
+        if key is not None:
+            raise Misuse("--key goes with --url; give both")
+        return
+    if changes_nothing:
+        raise Misuse("--url stores a server, so it does not go with --dry-run or --undo; use: recollectum connect")
+    secret = ask_secret("API key") if key in (None, "-") else key
+    connect_to(run, check_url(url), check_secret(secret.strip()), None)
+
+
+def _install_request(run: Run, scope: InstallScope, person: Sequence[str]) -> InstallRequest:
+    home = place_of(run)
     usual = Home(home_root(None, {**run.environ, "RECOLLECTUM_HOME": ""}))
     # The agent may be started without the variable that names another home.
     place = [] if home == usual else ["--home", str(home.root.absolute())]
     return InstallRequest(
         server=_program(),
         hook=[sys.executable, "-m", HOOK_MODULE],
-        flags=["--user", user, *place],
+        flags=[*person, *place],
         scope=scope,
         account=usual.root.parent,
         project=Path.cwd(),
         environ=run.environ,
     )
+
+
+def _person(run: Run) -> list[str]:
+    """Return the flag that names the person; none where a server is used, whose key says who it is."""
+    connection = connection_of(run)
+    if connection is not None:
+        if run.user is not None:
+            raise Misuse("--user has no meaning with a server: the key says who you are; leave it out")
+        if not connection.stored:
+            raise Misuse("an agent may be started without the variables; store the server: recollectum connect URL")
+        return []
+    user = run.user or run.environ.get(USER_VARIABLE) or settings_of(run).settings.default_user or account_name()
+    return ["--user", user]
 
 
 def _program() -> list[str]:

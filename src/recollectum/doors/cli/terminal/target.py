@@ -3,7 +3,8 @@
 import getpass
 import shlex
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +14,14 @@ from recollectum.domain.errors import HomeError, InvalidInput, KeyProblem, NotFo
 from recollectum.doors.cli.terminal.flags import Run, format_owner, parse_owner
 from recollectum.doors.cli.terminal.output import note
 from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive, warn_of_short_passphrase
-from recollectum.home.connection import URL_VARIABLE, Connection, find_connection
+from recollectum.home.connection import CA_VARIABLE, URL_VARIABLE, Connection, find_connection, store_connection
 from recollectum.home.keys.holders import PASSPHRASE_VARIABLE, HolderKind, KeyHolder
 from recollectum.home.paths import Home, home_root
 from recollectum.settings.load import LoadedSettings, load
 from recollectum.upkeep.presence import check_made, has_keys, is_made, place_of_keys
 
 if TYPE_CHECKING:
-    from recollectum.doors.remote.vault import ServedVault
+    from recollectum.doors.remote.vault import KeyHolderInfo, ServedVault
     from recollectum.engine import KeyStore, Recollectum
     from recollectum.vault.memories.history import Totals
     from recollectum.vault.vault import Vault
@@ -54,6 +55,28 @@ def connection_of(run: Run) -> Connection | None:
 def settings_of(run: Run) -> LoadedSettings:
     """Return the effective settings, without opening the home."""
     return load(home_of(run), cwd=Path.cwd(), environ=run.environ)
+
+
+def connect_to(run: Run, url: str, key: str, ca_file: str | None) -> Connection:
+    """Ask a server whose key it is, and store both in the home; nothing is stored when it refuses."""
+    named = ca_file or run.environ.get(CA_VARIABLE, "").strip()
+    authority = str(Path(named).expanduser().absolute()) if named else None
+    connection = Connection(url=url, key=key, ca_file=authority, stored=True)
+    connection = replace(connection, person=str(holder_of(connection).person))
+    home = place_of(run)
+    store_connection(home, connection)
+    if is_made(home):
+        note(f"the memories in {home.root} stay there; to use them again: recollectum connect --off")
+    return connection
+
+
+def holder_of(connection: Connection) -> "KeyHolderInfo":
+    """Return whose key it is, as the server says."""
+    # Imported here: most machines have their own home.
+    from recollectum.doors.remote.vault import open_served_vault  # noqa: PLC0415
+
+    with closing(open_served_vault(connection)) as vault:
+        return vault.me()
 
 
 @contextmanager
@@ -114,11 +137,8 @@ def open_vault(run: Run, *, create: bool = False) -> "Generator[Vault | ServedVa
     # Imported here: most machines have their own home.
     from recollectum.doors.remote.vault import open_served_vault  # noqa: PLC0415
 
-    served = open_served_vault(connection, None if run.user is None else parse_owner(run.user))
-    try:
+    with closing(open_served_vault(connection, None if run.user is None else parse_owner(run.user))) as served:
         yield served
-    finally:
-        served.close()
 
 
 def totals_of(vault: "Vault | ServedVault") -> "Totals | None":

@@ -1,26 +1,25 @@
 """`recollectum connect`: lets this machine use the vault of a server, shows which one, or leaves it."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner
-from recollectum.doors.cli.terminal.output import answer, note
+from recollectum.doors.cli.terminal.output import answer
 from recollectum.doors.cli.terminal.prompts import ask_secret
 from recollectum.doors.cli.terminal.sanitise import visible
-from recollectum.doors.cli.terminal.target import connection_of, place_of
+from recollectum.doors.cli.terminal.target import connect_to, connection_of, holder_of, place_of
 from recollectum.home.connection import (
-    CA_VARIABLE,
     Connection,
     check_secret,
     check_url,
     remove_connection,
-    store_connection,
 )
-from recollectum.upkeep.presence import is_made
+
+if TYPE_CHECKING:
+    pass
 
 _NONE: Mapping[str, object] = {"url": None, "person": None, "permissions": [], "version": None}
 
@@ -42,6 +41,8 @@ def connect(
     off: Annotated[bool, typer.Option("--off", help="Forget the server and its key, and use the home again.")] = False,
 ) -> None:
     """Use the vault of a server on this machine: its API key is asked for, or read from stdin, and stored."""
+    if run.user is not None:
+        raise Misuse("--user has no meaning here: the key says who you are; leave it out")
     if off and (url or ca_file):
         raise Misuse("--off takes no URL and no --ca-file")
     if off:
@@ -54,21 +55,8 @@ def connect(
         _show(run)
         return
     place = check_url(url)
-    connection = checked_connection(run, place, check_secret(ask_secret("API key").strip()), ca_file)
+    connection = connect_to(run, place, check_secret(ask_secret("API key").strip()), ca_file)
     _show(run, connection)
-
-
-def checked_connection(run: Run, url: str, key: str, ca_file: str | None) -> Connection:
-    """Ask the server whose key it is, and store both; nothing is stored when it refuses."""
-    named = ca_file or run.environ.get(CA_VARIABLE, "").strip()
-    authority = str(Path(named).expanduser().absolute()) if named else None
-    connection = Connection(url=url, key=key, ca_file=authority, stored=True)
-    _person_of(connection)
-    home = place_of(run)
-    store_connection(home, connection)
-    if is_made(home):
-        note(f"the memories in {home.root} stay there; to use them again: recollectum connect --off")
-    return connection
 
 
 def _show(run: Run, connection: Connection | None = None) -> None:
@@ -76,19 +64,8 @@ def _show(run: Run, connection: Connection | None = None) -> None:
     if used is None:
         answer(run, _NONE, [visible(f"no server is used; memories are in {place_of(run).root}")])
         return
-    person, permissions, version = _person_of(used)
+    me = holder_of(used)
+    person, permissions, version = format_owner(me.person), [one.value for one in me.permissions], me.version
     document = {"url": used.url, "person": person, "permissions": permissions, "version": version}
     told = f"{used.url}, as {person} ({', '.join(permissions)}), Recollectum {version}"
     answer(run, document, [visible(told)])
-
-
-def _person_of(connection: Connection) -> tuple[str, list[str], str]:
-    # Imported here: no other command needs it at once.
-    from recollectum.doors.remote.vault import open_served_vault  # noqa: PLC0415
-
-    vault = open_served_vault(connection)
-    try:
-        me = vault.me()
-    finally:
-        vault.close()
-    return format_owner(me.person), [one.value for one in me.permissions], me.version

@@ -129,7 +129,7 @@ def import_(
     """Import conversations, each completely or not at all; what is here already is not doubled."""
     done: list[tuple[str, ImportReport]] = []
     try:
-        with open_user_vault(run, create=True) as vault, byte_progress(files) as advance:
+        with open_vault(run, create=True) as vault, byte_progress(files) as advance:
             together: str | None = None
             for name in files:
                 how = ImportOptions(form, strict, foreign, together)
@@ -153,21 +153,23 @@ class ImportOptions(NamedTuple):
 
 
 def _bring_in(
-    vault: "Vault", file: BufferedReader, how: ImportOptions, advance: Callable[[int], None]
+    vault: "Vault | ServedVault", file: BufferedReader, how: ImportOptions, advance: Callable[[int], None]
 ) -> "ImportReport":
     # Both import the vault, which `--help` must not pay for.
+    from recollectum.doors.remote.vault import ServedVault  # noqa: PLC0415
     from recollectum.transfer.jsonl import bounded_lines  # noqa: PLC0415
-    from recollectum.transfer.sessions import import_record, import_transcript  # noqa: PLC0415
+    from recollectum.transfer.sessions import adopt_record, adopt_transcript  # noqa: PLC0415
 
+    adopt = vault.admin.imports.adopt if isinstance(vault, ServedVault) else vault.sessions.adopt
     chosen = _recognised(file.peek()) if how.form is InputFormat.AUTO else how.form
     if chosen is InputFormat.JSONL:
         lines = _watched(bounded_lines(file), advance)
-        return import_transcript(vault, lines, strict=how.strict, foreign=how.foreign, import_id=how.import_id)
+        return adopt_transcript(adopt, lines, strict=how.strict, foreign=how.foreign, import_id=how.import_id)
     data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise InvalidInput(f"a record of more than {_MOST_BYTES // 2**20} MiB is too long; split it")
     advance(len(data))
-    return import_record(vault, data, foreign=how.foreign, import_id=how.import_id)
+    return adopt_record(adopt, data, foreign=how.foreign, import_id=how.import_id)
 
 
 def _recognised(head: bytes) -> InputFormat:

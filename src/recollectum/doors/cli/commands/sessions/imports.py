@@ -13,9 +13,10 @@ from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, byte_progress, note, plural, step_progress, tell
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.sanitise import one_line
-from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.target import open_vault
 
 if TYPE_CHECKING:
+    from recollectum.doors.remote.vault import ServedVault
     from recollectum.vault.imports.service import ForeignImport, ImportContent, ImportPreview, ImportResult
     from recollectum.vault.vault import Vault
 
@@ -58,7 +59,7 @@ def import_(
         load_own_bundle(run, Path(paths[0]), dry_run=dry_run, yes=yes)
         return
     fields = _fields(mapping)
-    with open_user_vault(run, create=True) as vault:
+    with open_vault(run, create=True) as vault:
         wanted = _discovered(run, vault, paths) if discover else [Path(path) for path in paths or ()]
         if not wanted:
             note("there are no files of an agent that Recollectum knows")
@@ -88,7 +89,7 @@ def _check(paths: list[str] | None, *, discover: bool, mine: bool, foreign: bool
         raise Misuse("name a PATH to import, or give --discover")
 
 
-def _discovered(run: Run, vault: "Vault", paths: list[str] | None) -> list[Path]:
+def _discovered(run: Run, vault: "Vault | ServedVault", paths: list[str] | None) -> list[Path]:
     if paths:
         raise Misuse("--discover takes no PATH; give one or the other")
     home = run.environ.get("HOME") or run.environ.get("USERPROFILE")

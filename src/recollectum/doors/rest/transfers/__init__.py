@@ -1,0 +1,4 @@
+"""What programs of other machines hand in.
+
+imports  /v1/imports
+"""

@@ -351,8 +351,8 @@ REFUSED: Mapping[int, tuple[str, str]] = {
     415: ("That form cannot be read", "Open the page that has the form, and send it from there."),
     421: (
         "This name is not allowed",
-        "The server does not answer to the host name in the address. Open it as localhost on its own machine, or add "
-        "the name on the server: recollectum settings set server.hosts NAME, and start the daemon again.",
+        "The server does not answer to the name in the address. Use a name that it allows, or let the operator of the "
+        "server run: recollectum settings set server.hosts NAME, and start the daemon again.",
     ),
     422: ("That value cannot be used", "Open the page again, and change what you typed."),
     429: ("Too many requests", "Wait a little, and load the page again."),

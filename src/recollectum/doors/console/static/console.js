@@ -81,7 +81,7 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 for (const form of document.querySelectorAll("form.bulk")) {
   const boxes = [...form.querySelectorAll("input[name=id]")];
   const whole = Object.assign(document.createElement("input"), { type: "checkbox" });
-  const label = Object.assign(document.createElement("label"), { className: "tick" });
+  const label = Object.assign(document.createElement("label"), { className: "pick" });
   label.append(whole, " this page");
   form.querySelector("input[name=all]").closest("label").before(label);
   whole.addEventListener("change", () => boxes.forEach((box) => { box.checked = whole.checked; }));

@@ -141,6 +141,26 @@ CALIBRATIONS: Mapping[tuple[str, str, str] | None, Calibration] = {
         hit=HitWeights(constant=0.6848, rank=-1.696, fused=0.0933, behind=-0.7327),
         floor=0.1,
     ),
+    (
+        "local",
+        "recollectum-embed-quick",
+        "209174793e74eef17893d7d19ceedf61ea269292deac2848f9c463ed0690925a",
+    ): Calibration(
+        answer=AnswerWeights(
+            constant=-25.67,
+            coverage=1.229,
+            missing=-1.137,
+            words=-0.1076,
+            fused=0.3803,
+            size=-0.4801,
+            turns=-0.8918,
+            cosine=32.97,
+            mean=3.618,
+            deviation=13.62,
+        ),
+        hit=HitWeights(constant=0.5705, rank=-1.621, fused=0.1038, behind=-0.7585),
+        floor=0.1,
+    ),
     ("local", "gte-small", "499e6a7a71f84964c95c3621a2ced3b14244b18005cd892894a83511085af6f9"): Calibration(
         answer=AnswerWeights(
             constant=-30.74,

@@ -100,6 +100,8 @@ def test_no_address_is_written_into_what_builds_and_publishes() -> None:
 
 def test_the_guide_to_releases_names_what_exists() -> None:
     guide = (ROOT / "RELEASING.md").read_text(encoding="utf-8")
+    ours = {"recollectum", *(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))}
+    assert set(re.findall(r"`(recollectum[\w-]*)`", guide)) == ours
     assert set(re.findall(r"workflow `(\w+)`", guide)) <= WORKFLOWS.keys()
     assert set(re.findall(r"`(\w+\.yml)`", guide)) <= {f"{name}.yml" for name in WORKFLOWS}
     assert all((ROOT / f"{one.replace('.', '/')}.py").is_file() for one in re.findall(r"-m (tools\.\w+)", guide))

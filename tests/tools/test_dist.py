@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.process, pytest.mark.network, pytest.mark.slow]
 
 WANTED = os.environ.get("INSTALL_PYTHONS", "")
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-RECOLLECTUM, EMBED, _ = projects()
+RECOLLECTUM, EMBED = ROOT, ROOT / "packages" / "recollectum-embed"
 MODEL = "recollectum-embed"
 
 

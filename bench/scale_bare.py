@@ -34,8 +34,10 @@ def recorded(work: Callable[[], object]) -> list[Sent]:
         given.values = statement.values(params, sealing)
         return encoded(statement, params, sealing)
 
-    def note_columns(statement: RowsStatement, rows: Sequence[Params], sealing: PlainValues) -> Generator[list[Array]]:
-        for given.values in batches(statement, rows, sealing):
+    def note_columns(
+        statement: RowsStatement, rows: Sequence[Params], sealing: PlainValues, numbers: Sequence[int] = ()
+    ) -> Generator[list[Array]]:
+        for given.values in batches(statement, rows, sealing, numbers):
             yield given.values
 
     def note_run(outbox: Outbox, one: EncodedStatement, *, keeps_plan: bool) -> pq.abc.PGresult:

@@ -14,7 +14,7 @@ from psycopg.pq import Format
 from recollectum.domain.errors import StorageError
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params
-from recollectum.storage.postgres.dialect import NumberedInsert
+from recollectum.storage.postgres.dialect import ROW_NUMBER, NumberedInsert
 from recollectum.storage.postgres.sealing import PlainValues
 
 _LENGTH: Final = struct.Struct(">i")
@@ -34,12 +34,17 @@ class Array:
     name = ""
     member = 0
     oid = 0
+    #: Whether equal values are encoded alike.
+    equal_is_same = True
 
     def __init__(self, values: Sequence[Any]) -> None:
-        missing = values.count(None)
-        # Many columns of new rows are empty.
-        body = _NULL * missing if missing == len(values) else b"".join(self.encoded(values))
-        self.data = _HEADER.pack(1, int(missing > 0), self.member, len(values), 1) + body
+        missing, count = values.count(None), len(values)
+        # Many columns of new rows are empty, or the same in all of them.
+        if count and self.equal_is_same and values.count(values[0]) == count:
+            body = b"".join(self.encoded(values[:1])) * count
+        else:
+            body = b"".join(self.encoded(values))
+        self.data = _HEADER.pack(1, int(missing > 0), self.member, count, 1) + body
 
     @classmethod
     def encoded(cls, values: Iterable[Any]) -> list[bytes]:
@@ -57,6 +62,8 @@ class _Numbers(Array):
 
 class _Floats(Array):
     name, member, oid = "float8", 701, 1022
+    # Zero has two signs.
+    equal_is_same = False
 
     @classmethod
     def encoded(cls, values: Iterable[Any]) -> list[bytes]:
@@ -117,18 +124,25 @@ class RowsStatement:
     #: The INSERT that it was made from, where the client gives the rows their numbers.
     numbered: NumberedInsert | None
 
-    def batches(self, rows: Sequence[Params], sealing: PlainValues) -> Iterator[list[Array]]:
-        """Yield the columns of all rows, or of so many rows at a time that no message is too large."""
-        columns = [self._column(place, rows, sealing) for place in range(len(self.names))]
+    def batches(
+        self, rows: Sequence[Params], sealing: PlainValues, numbers: Sequence[int] = ()
+    ) -> Iterator[list[Array]]:
+        """Yield the columns of all rows, or of so many rows at a time that no message is too large.
+
+        `numbers` are those of the rows, where the client gives them.
+        """
+        columns = [self._column(place, rows, sealing, numbers) for place in range(len(self.names))]
         if len(rows) == 1 or sum(len(one.data) for one in columns) <= _MOST_BYTES:
             yield columns
             return
         half = len(rows) // 2
-        yield from self.batches(rows[:half], sealing)
-        yield from self.batches(rows[half:], sealing)
+        yield from self.batches(rows[:half], sealing, numbers[:half])
+        yield from self.batches(rows[half:], sealing, numbers[half:])
 
-    def _column(self, place: int, rows: Sequence[Params], sealing: PlainValues) -> Array:
+    def _column(self, place: int, rows: Sequence[Params], sealing: PlainValues, numbers: Sequence[int]) -> Array:
         name, seal = self.names[place], self.seals[place]
+        if name == ROW_NUMBER:
+            return self.arrays[place](numbers)
         values = [row[name] for row in rows]
         if seal is not None:
             values = seal(values, sealing)

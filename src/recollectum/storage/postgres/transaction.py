@@ -200,13 +200,13 @@ class PostgresTx:
             return self.rows(sql, rows[0]) if statement.returns else self._add_row(statement, rows[0])
         statement = self._context.statements.find_of_rows(self._connection, sql)
         found: list[Row] = []
+        numbers = range(0)
         if statement.numbered:
             numbers = self._numbers(statement.numbered.table, len(rows))
-            rows = [{**row, ROW_NUMBER: number} for row, number in zip(rows, numbers, strict=True)]
             found = [(number,) for number in numbers] if statement.numbered.returns else []
         else:
             self.kept.forget(statement.changed)
-        for columns in statement.batches(rows, self._context.sealing):
+        for columns in statement.batches(rows, self._context.sealing, numbers):
             sent = Sent(statement.sent, [column.data for column in columns])
             if statement.returns:
                 found += self._reader.rows(self._outbox.run(sent, keeps_plan=statement.keeps_plan))

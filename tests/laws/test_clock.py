@@ -1,6 +1,7 @@
 """Laws of the clock: believed time never goes back, and no jump deletes or resurrects."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -78,9 +79,9 @@ def test_a_leap_that_is_taken_back_leaves_no_trace(leap: int, back: int) -> None
     assert reading.now == START
 
 
-@pytest.fixture(scope="module")
-def lived_in() -> Iterator[Path]:
-    """A home with something in every state, one thing of which has expired and was seen to."""
+@contextmanager
+def living() -> Generator[Path]:
+    """Make a home with something in every state, one thing of which has expired and was seen to."""
     clock = Turning(START - 10 * HOUR)
     with quick_folder() as folder:
         with open_home(folder / "home", clock) as home:
@@ -95,6 +96,13 @@ def lived_in() -> Iterator[Path]:
             clock.turn(10 * HOUR)
             assert vault.admin.lifecycle.run().deleted == 1
         yield folder / "home"
+
+
+@pytest.fixture(scope="module")
+def lived_in() -> Iterator[Path]:
+    """A home with something in every state."""
+    with living() as folder:
+        yield folder
 
 
 def _bystanders(vault: Vault) -> list[tuple[str, str]]:

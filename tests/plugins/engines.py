@@ -52,11 +52,13 @@ BOTH = (
     "tests/vault/transcripts/",
     "tests/vault/undo/",
 )
+#: Tests that run on PostgreSQL alone: the same runs on SQLite under another name.
+SERVERS = ("tests/conformance/test_laws_on_servers.py",)
 _PROGRAM = "another program opens the home, and is not told of a database"
 _TRACED = "counts the statements of SQLite's connections; storage/postgres/test_round_trips.py counts round trips"
 _FILES = "looks into the files; storage/postgres/test_canaries.py looks into those of a server"
 _CLOCK = "sets the clock of the program, and the server's decides about leases and retries"
-_EXAMPLES = "opens a home for each of many examples; conformance/test_two_engines.py replays histories on both"
+_EXAMPLES = "opens a home for each of many examples; conformance/test_laws_on_servers.py gives it a few on PostgreSQL"
 #: Tests in these folders that run on SQLite alone, with the reason.
 FILES_ALONE = {
     "tests/adapters/mem0/test_memory.py::test_what_mem0_refuses_is_refused": "refused before a database is asked",
@@ -108,13 +110,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     place = metafunc.definition.nodeid
     if place.startswith(BOTH) and place not in FILES_ALONE:
         metafunc.parametrize("engine", [SQLITE, *_servers_for(place)], indirect=True)
+    if place.startswith(SERVERS):
+        found = _servers_for(place)
+        metafunc.parametrize("engine", found if _all_engines() else found[:1], indirect=True)
+
+
+def _all_engines() -> bool:
+    return os.environ.get("RECOLLECTUM_TEST_ENGINES") == "all"
 
 
 def _servers_for(place: str) -> list[str]:
     """The servers that a test runs on."""
     found = [f"{_SERVER}{version}" for version in available()]
     pooled = [_SERVER + one for one in pooled_servers(place, available())]
-    if os.environ.get("RECOLLECTUM_TEST_ENGINES") == "all" or not found:
+    if _all_engines() or not found:
         return [*found, *pooled]
     return [found[crc32(place.encode()) % len(found)], *pooled]
 

@@ -26,7 +26,6 @@ APART: dict[str, str] = {
     "src/recollectum/storage/places/database_moves.py": "needs the driver, which is an extra",
     "src/recollectum/storage/places/file_moves.py": "the counterpart of the one for a database",
     "src/recollectum/storage/places/routed_rewriting.py": "a change of keys is one subject, copies are another",
-    "src/recollectum/storage/postgres/dialect.py": "the counterpart of the one for SQLite, and it needs no driver",
     "src/recollectum/storage/sqlite/dialect.py": "the words that a second engine has as functions, in one place",
     "src/recollectum/doors/cli/commands/sessions/own_bundles.py": "makes vaults again, where its neighbour adds to one",
     "src/recollectum/doors/cli/install/services.py": "a service is no agent's file, and only a removal looks for one",

@@ -15,6 +15,7 @@ from recollectum.testing import ScriptedModel
 from recollectum.transfer import jsonl
 from recollectum.transfer.sessions import export_record, import_record, import_transcript
 from recollectum.vault.files.foreign_sources import ForeignConversation
+from recollectum.vault.imports.service import handed_in
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
 from tests.doors.hook.calls import event
@@ -81,8 +82,8 @@ def _imported(world: World, text: str) -> object:
 
 def _handed_in(world: World, text: str) -> object:
     session, said = talk(text)
-    items = [ForeignConversation(session=session), *said]
-    done = world.other.admin.imports.add(items, import_id="imp_handed_in")
+    found = handed_in([ForeignConversation(session=session), *said], "imp_handed_in")
+    done = world.other.admin.imports.add(found)
     assert sum(one.added for one in done.files) == 1
     return done
 

@@ -185,7 +185,7 @@ def _importing() -> Iterator[Attempt]:
         permission="admin",
         run=lambda v: tried(lambda: v.admin.imports.preview(["/dev/null"])),
     )
-    yield Attempt(name="imports.add", permission="write", run=lambda v: v.admin.imports.add([], import_id="imp_none"))
+    yield Attempt(name="imports.add", permission="write", run=lambda v: v.admin.imports.add(_NOTHING_FOUND))
     yield Attempt(name="imports.run", permission="admin", run=lambda v: v.admin.imports.run(_NOTHING_FOUND))
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
     from recollectum.domain.message import Json
     from recollectum.domain.page import Cursor, Page
-    from recollectum.vault.files.foreign_sources import ForeignItem
     from recollectum.vault.imports.service import ImportPreview, ImportResult, Imports
     from recollectum.vault.notes.file_hosts import FileHosts
     from recollectum.vault.notes.global_notes import GlobalNotes, GlobalNotesFile
@@ -106,16 +105,12 @@ class AsyncImports:
             lambda: self._service().run(found, people=people, mine=mine, foreign=foreign, progress=progress)
         )
 
-    async def add(
-        self, items: Iterable[ForeignItem], *, import_id: str, mine: bool = False, foreign: bool = False
-    ) -> ImportResult:
-        """Import what a reader on another machine found; what is here already is not doubled.
+    async def add(self, found: ImportPreview, *, mine: bool = False, foreign: bool = False) -> ImportResult:
+        """Import a part of what was read on another machine; what is here already is not doubled.
 
-        The parts of one import share an `import_id`, and are undone together. `mine` and `foreign` are as for `run`.
+        The parts of one import have the same id, and are undone together. `mine` and `foreign` are as for `run`.
         """
-        return await asyncio.to_thread(
-            lambda: self._service().add(items, import_id=import_id, mine=mine, foreign=foreign)
-        )
+        return await asyncio.to_thread(lambda: self._service().add(found, mine=mine, foreign=foreign))
 
 
 class AsyncNotes:

@@ -51,7 +51,7 @@ _ERRORS: Mapping[int, type[RecollectumError]] = {
 }
 
 
-class Reply(NamedTuple):
+class ServerReply(NamedTuple):
     """The answer of the server."""
 
     status: int
@@ -89,13 +89,13 @@ class ServerLink:
         """Return the JSON object that the server answers; raise its refusal as one of our errors."""
         return self._accepted(self.exchange(method, _with_query(path, query), body, **headers))
 
-    def _accepted(self, reply: Reply) -> Mapping[str, object]:
+    def _accepted(self, reply: ServerReply) -> Mapping[str, object]:
         found = parsed(reply)
         if reply.status >= 300 or found is None:
             raise self.refusal(reply, found)
         return found
 
-    def exchange(self, method: str, path: str, body: Mapping[str, object] | None = None, **headers: str) -> Reply:
+    def exchange(self, method: str, path: str, body: Mapping[str, object] | None = None, **headers: str) -> ServerReply:
         """Send one request, and return the answer whatever its status."""
         with self._sent(method, path, body, headers) as answer:
             data = answer.read(_MOST_BYTES + 1)
@@ -103,13 +103,13 @@ class ServerLink:
                 raise HomeError(f"{self.connection.url} sent more than {_MOST_BYTES // 2**20} MiB; ask for less")
             if answer.length:
                 raise http.client.IncompleteRead(data, answer.length)
-            return Reply(answer.status, answer.headers.get_content_type(), data, answer.headers.get("ETag", ""))
+            return ServerReply(answer.status, answer.headers.get_content_type(), data, answer.headers.get("ETag", ""))
 
     def lines(self, path: str, query: Mapping[str, object] | None = None) -> Iterator[bytes]:
         """Yield the lines of an export as they arrive."""
         with self._sent("GET", _with_query(path, query), None, {}) as answer:
             if answer.status != http.client.OK:
-                reply = Reply(answer.status, answer.headers.get_content_type(), answer.read(_MOST_BYTES))
+                reply = ServerReply(answer.status, answer.headers.get_content_type(), answer.read(_MOST_BYTES))
                 raise self.refusal(reply, parsed(reply))
             # Not by `readline`, which takes a connection that breaks for the end.
             rest = b""
@@ -172,7 +172,7 @@ class ServerLink:
             return HomeError(f"{told}; try again")
         return Undecided(f"{told}; whether the change was stored is not known, look before you try again")
 
-    def refusal(self, reply: Reply, found: Mapping[str, object] | None) -> RecollectumError:
+    def refusal(self, reply: ServerReply, found: Mapping[str, object] | None) -> RecollectumError:
         """Return a refusal of the server as one of our errors."""
         url = self.connection.url
         if found is None or "status" not in found:
@@ -239,7 +239,7 @@ def _with_query(path: str, query: Mapping[str, object] | None) -> str:
     return f"{path}?{urlencode(given)}" if given else path
 
 
-def parsed(reply: Reply) -> Mapping[str, object] | None:
+def parsed(reply: ServerReply) -> Mapping[str, object] | None:
     """Return the JSON object of an answer; None when it is something else."""
     if reply.kind not in ("application/json", "application/problem+json"):
         return None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from recollectum.domain.ids import Clock
 from recollectum.domain.records import dataclass
-from recollectum.home.daemon import daemon_lock, find_daemon, find_holder
+from recollectum.home.daemon import find_daemon, find_holder
 from recollectum.home.locks import HUNG, Lock
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
@@ -62,6 +62,8 @@ _LARGE_LOG = 64 * 2**20
 _OLD_BACKUP = timedelta(days=30)
 #: After this time no process is still working on it.
 ABANDONED = timedelta(hours=1)
+#: A daemon and a hook worker hold their locks for as long as they live.
+_HELD_BY_SERVICES = frozenset({"daemon.lock", "hook.lock"})
 _UNFINISHED = (".*.unfinished*", ".*-restoring", ".*-repairing")
 
 
@@ -124,13 +126,12 @@ def damaged_logs(home: Home) -> Iterator[HealthFinding]:
 
 def locks(home: Home, clock: Clock) -> Iterator[HealthFinding]:
     """Check for locks whose holder looks hung; a daemon holds its lock while it lives, and a dead holder none."""
-    daemon = daemon_lock(home).path
     if (running := find_holder(home)) is not None:
         listens = find_daemon(home)
         where = f", and answers at {listens.url}" if listens else ""
         yield fine("daemon", f"process {running.pid} runs{where}")
     for path in sorted(home.locks.glob("*.lock")):
-        if path == daemon:
+        if path.name in _HELD_BY_SERVICES:
             continue
         holder = Lock(path).holder()
         if holder and clock() - holder.acquired > HUNG:

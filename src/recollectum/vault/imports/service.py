@@ -4,7 +4,7 @@ import builtins
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import field
 from datetime import UTC, datetime
@@ -29,6 +29,7 @@ from recollectum.vault.files.foreign_sources import (
     ForeignSource,
     ImportReader,
     OmittedPart,
+    Progress,
 )
 from recollectum.vault.gate import operation
 from recollectum.vault.imports.writing import MOST_DAMAGE, ImportChoice, ImportTally, ImportTarget, ImportWriter
@@ -193,24 +194,25 @@ class Imports(VaultService):
         )
 
     @operation(Action.SESSION_WRITE, Scope.USER, also=(Action.MEMORY_WRITE,))
-    def add(
-        self, items: Iterable[ForeignItem], *, import_id: str, mine: bool = False, foreign: bool = False
-    ) -> ImportResult:
-        """Import what a reader on another machine found; what is here already is not doubled.
+    def add(self, found: ImportPreview, *, mine: bool = False, foreign: bool = False) -> ImportResult:
+        """Import a part of what was read on another machine; what is here already is not doubled.
 
-        The parts of one import share an `import_id`, and are undone together. `mine` and `foreign` are as for `run`.
+        The parts of one import have the same id, and are undone together. `mine` and `foreign` are as for `run`.
         """
         self._check(mine=mine, foreign=foreign)
-        choice = ImportChoice(import_id=check_indexed(import_id, "import_id"), mine=mine, foreign=foreign)
-        target = ImportTarget(self._runtime, choice, whole=False, progress=_ignore)
-        tally = ImportWriter(target).write(iter(items))
+        import_id = check_indexed(found.import_id, "import_id")
+        choice = ImportChoice(import_id=import_id, mine=mine, foreign=foreign)
+        done: builtins.list[ForeignImport] = []
+        for source in found.sources:
+            writer = ImportWriter(ImportTarget(self._runtime, choice, whole=False, progress=_ignore))
+            done.append(_report(source, writer.write(source.items(_ignore)), None))
         self._runtime.session_cache.clear()
-        new = bool(tally.counts["added"] or tally.counts["memories"])
+        new = any(one.added or one.memories for one in done)
         return ImportResult(
-            files=(_tallied("", "", tally, None),),
+            files=tuple(done),
             import_id=import_id if new else None,
             undone_by=None if new else self._undone_by(import_id),
-            notice=tally.notice,
+            notice=total(one.notice for one in done),
         )
 
     def _check(self, *, mine: bool, foreign: bool) -> None:
@@ -224,6 +226,28 @@ class Imports(VaultService):
         source = f"import:{import_id}"
         standing = self._runtime.read(lambda tx, _: quarantines.standing_ones(tx))
         return next((one.id for one in standing if (one.source, one.went) == (source, State.SOFT_DELETED)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class HandedInSource:
+    """What a program on another machine read, as a source without a file."""
+
+    handed_in: Sequence[ForeignItem]
+    path: Path = Path()
+    name: str = ""
+    size: int = 0
+    moves_to: Path | None = None
+
+    def items(self, progress: Progress) -> Generator[ForeignItem]:
+        """Yield everything, in order."""
+        del progress
+        yield from self.handed_in
+
+
+def handed_in(items: Sequence[ForeignItem], import_id: str) -> ImportPreview:
+    """Return what a program on another machine read, for `add`."""
+    source = HandedInSource(items)
+    return ImportPreview(contents=(), unknown=0, unreadable=(), import_id=import_id, sources=(source,))
 
 
 def preview_import(
@@ -328,13 +352,9 @@ def import_id_of(found: ImportPreview, people: frozenset[str] | None, *, mine: b
 
 
 def _report(source: ForeignSource, tally: ImportTally, moved: Path | None) -> ForeignImport:
-    return _tallied(str(source.path), source.name, tally, moved)
-
-
-def _tallied(path: str, form: str, tally: ImportTally, moved: Path | None) -> ForeignImport:
     return ForeignImport(
-        path=path,
-        form=form,
+        path=str(source.path),
+        form=source.name,
         conversations=tally.counts["conversations"],
         added=tally.counts["added"],
         known=tally.counts["known"],

@@ -16,6 +16,7 @@ from recollectum.doors.rest.requests import Body, Id, Importance, OwnerQuery, Te
 from recollectum.doors.rest.responses import describe_responses, json_response
 from recollectum.transfer.records import message_from_record, session_from_record
 from recollectum.vault.files.foreign_sources import DamagedPart, ForeignConversation, ForeignItem, ForeignMemory
+from recollectum.vault.imports.service import handed_in
 from recollectum.vault.vault import Vault
 
 router = APIRouter(route_class=KeyedRoute, tags=["sessions"])
@@ -107,7 +108,7 @@ def _of_program(vault: Vault, body: AddImport, import_id: str) -> dict[str, obje
         )
         for one in body.memories
     ]
-    done = vault.admin.imports.add(items, import_id=import_id, mine=body.mine, foreign=body.foreign)
+    done = vault.admin.imports.add(handed_in(items, import_id), mine=body.mine, foreign=body.foreign)
     (file,) = done.files
     return {
         "session": None,

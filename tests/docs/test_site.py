@@ -14,7 +14,7 @@ DOCS = ROOT / "docs"
 HOME = "README.md"
 #: What a newcomer looks for, by a word of the label, and the page that answers.
 WANTED = {
-    "install": "guides/start.md",
+    "install": "guides/install.md",
     "write an agent": "guides/agent.md",
     "back up": "guides/backup.md",
     "erase": "guides/purge.md",

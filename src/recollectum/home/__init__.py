@@ -4,7 +4,6 @@ paths                where everything lies
 files                atomic, private writes
 locks                locks between processes
 daemon               finds the running daemon
-connection           the server that this machine uses instead of vaults of its own
 reserve              disk space for deletion on a full disk
 logs                 the log, without content
 log_rotation         the private log file; loaded with the first line

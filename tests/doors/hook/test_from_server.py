@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.home.connection import Connection, store_connection
+from recollectum.home.credentials.connection import Connection, store_connection
 from recollectum.home.paths import Home
 from tests.doors.cli.calls import ok, refused
 from tests.doors.hook.calls import event, patient

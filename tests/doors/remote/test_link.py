@@ -17,7 +17,7 @@ from recollectum.doors.remote import link as link_module
 from recollectum.doors.remote.decoding import decode
 from recollectum.doors.remote.link import ServerLink
 from recollectum.doors.remote.vault import open_served_vault
-from recollectum.home.connection import Connection, check_url, find_connection
+from recollectum.home.credentials.connection import Connection, check_url, find_connection
 from recollectum.home.paths import Home
 from tests.doors.server.certificates import CertificateFiles, make_certificate
 

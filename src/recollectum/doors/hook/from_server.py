@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from recollectum.domain.errors import HomeError, RecollectumError
 from recollectum.doors.remote.link import ServerLink
-from recollectum.home.connection import check_person, find_connection
+from recollectum.home.credentials.connection import check_person, find_connection
 from recollectum.home.paths import Home
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from recollectum.doors.mcp.declarations import Wire
 from recollectum.doors.mcp.protocol_versions import MODERN_VERSIONS
 from recollectum.doors.mcp.target import McpTarget
 from recollectum.doors.remote.link import ServerLink, parsed
-from recollectum.home.connection import Connection
+from recollectum.home.credentials.connection import Connection
 from recollectum.home.daemon import Daemon
 
 _PATHS = {"default": "/mcp", "graph": "/mcp/graph"}

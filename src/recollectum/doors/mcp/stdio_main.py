@@ -103,7 +103,7 @@ class _Backends:
             ServerBackend,
         )
         from recollectum.doors.mcp.target import McpTarget  # noqa: PLC0415
-        from recollectum.home.connection import check_person, find_connection  # noqa: PLC0415
+        from recollectum.home.credentials.connection import check_person, find_connection  # noqa: PLC0415
         from recollectum.home.daemon import find_daemon  # noqa: PLC0415
 
         whom = McpTarget(user=self._line.user, home=self._line.home, environ=self._environ)

@@ -24,7 +24,7 @@ from recollectum.domain.errors import (
     RecollectumError,
     Undecided,
 )
-from recollectum.home.connection import CA_VARIABLE, Connection
+from recollectum.home.credentials.connection import CA_VARIABLE, Connection
 
 #: Seconds to connect, and between two pieces of an answer.
 _CONNECT_SECONDS = 10.0

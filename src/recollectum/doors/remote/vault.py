@@ -22,7 +22,7 @@ from recollectum.doors.remote.decoding import decode, decode_list
 from recollectum.doors.remote.link import ServerLink
 from recollectum.doors.remote.pages import load_page
 from recollectum.doors.remote.sessions import ServedSessions
-from recollectum.home.connection import Connection
+from recollectum.home.credentials.connection import Connection
 
 if TYPE_CHECKING:
     from recollectum.doors.remote.imports import ServedImports

@@ -34,7 +34,7 @@ from recollectum.doors.cli.terminal.target import (
     place_of,
     settings_of,
 )
-from recollectum.home.connection import check_secret, check_url
+from recollectum.home.credentials.connection import check_secret, check_url
 from recollectum.home.paths import Home, home_root
 
 _NAMES = ", ".join(KnownAgent)

@@ -14,7 +14,13 @@ from recollectum.domain.errors import HomeError, InvalidInput, KeyProblem, NotFo
 from recollectum.doors.cli.terminal.flags import Run, format_owner, parse_owner
 from recollectum.doors.cli.terminal.output import note
 from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive, warn_of_short_passphrase
-from recollectum.home.connection import CA_VARIABLE, URL_VARIABLE, Connection, find_connection, store_connection
+from recollectum.home.credentials.connection import (
+    CA_VARIABLE,
+    URL_VARIABLE,
+    Connection,
+    find_connection,
+    store_connection,
+)
 from recollectum.home.keys.holders import PASSPHRASE_VARIABLE, HolderKind, KeyHolder
 from recollectum.home.paths import Home, home_root
 from recollectum.settings.load import LoadedSettings, load

@@ -11,7 +11,7 @@ from recollectum.doors.cli.terminal.output import answer
 from recollectum.doors.cli.terminal.prompts import ask_secret
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import connect_to, connection_of, holder_of, place_of
-from recollectum.home.connection import (
+from recollectum.home.credentials.connection import (
     Connection,
     check_secret,
     check_url,

@@ -27,8 +27,14 @@ _READ_FIRST = {
 }
 #: The first step of a purge shows what would go, there is no command of that project, and the only account is in use.
 _CHANGE_NOTHING = {"POST /v1/purges", "DELETE /memory/user/purge", "DELETE /v1/history", "PUT /v1/accounts/active"}
-#: They say what is to be, so a second request changes nothing.
-_REPEATABLE = {"PUT /v1/state", "POST /v1/accounts", "PUT /v1/accounts/active", "POST /v1/imports"}
+#: They say what is to be, so a second request changes nothing but the version of a task.
+_REPEATABLE = {
+    "PUT /v1/state",
+    "POST /v1/accounts",
+    "PUT /v1/accounts/active",
+    "POST /v1/imports",
+    "PUT /v1/tasks/one",
+}
 #: What they are about is not there: the proposal is decided, the key has another id, and no such command is kept.
 _SPENT = {
     "POST /v1/review/{proposal_id}/rejection": 409,
@@ -94,7 +100,7 @@ def _state(server: Server) -> str:
     kept = [vault.memories.list(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
     said = [vault.sessions.chat(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
     state = [vault.state.history.list(), vault.state.interfaces.list(), vault.state.accounts.list()]
-    told = vault.admin.events.list(limit=1000)
+    told = (vault.admin.events.list(limit=1000), vault.tasks.list())
     return repr((state, kept, said, told, vault.sessions.list(limit=1000), vault.admin.review.list(), _keys(server)))
 
 

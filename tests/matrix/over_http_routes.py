@@ -143,6 +143,8 @@ def _writes(held: Held, things: Things) -> Iterator[Ask]:
 def _reads_of_state() -> Iterator[Ask]:
     for path in ("/v1/history", "/v1/state", "/v1/accounts"):
         yield Ask(route=f"GET {path}")
+    yield Ask(route="GET /v1/tasks")
+    yield Ask(route="GET /v1/tasks/one", query="id=none", there=False)
 
 
 def _writes_of_state() -> Iterator[Ask]:
@@ -156,6 +158,8 @@ def _writes_of_state() -> Iterator[Ask]:
     yield Ask(route="POST /v1/accounts", body=ada, permission="write")
     yield Ask(route="PUT /v1/accounts/active", body=ada, permission="write")
     yield Ask(route="DELETE /v1/accounts", query=query, permission="write")
+    yield Ask(route="PUT /v1/tasks/one", body={"id": "t", "data": {"n": 1}}, permission="write")
+    yield Ask(route="DELETE /v1/tasks/one", query="id=t", permission="write")
 
 
 def _own(things: Things) -> Iterator[Ask]:

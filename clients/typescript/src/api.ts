@@ -120,6 +120,8 @@ export type SaveResult = { memory: Memory; outcome: SaveOutcome; notice: Notice 
 
 export type SaveState = { key: string; value: unknown; interface?: string };
 
+export type SaveTask = { id: string; data?: Record<string, unknown> | null; version?: number | null };
+
 export type SearchMode = "hybrid" | "text" | "substring";
 
 export type Session = { id: string; key: string; created_at: string; updated_at: string; ended_at: string | null; title: string | null; summary: string | null; project: string | null; imported: boolean; message_count: number; token_estimate: number; extra: Record<string, unknown> };
@@ -133,6 +135,12 @@ export type SourceKind = "memories" | "sessions" | "notes";
 export type Span = { message_id: string; start: number; end: number };
 
 export type State = "active" | "archived" | "soft_deleted" | "hard_delete_pending" | "purged";
+
+export type Task = { id: string; version: number; created_at: string; saved_at: string; saved_by: string; data: Record<string, unknown>; workspace: TaskWorkspace | null };
+
+export type TaskEntry = { id: string; version: number; created_at: string; saved_at: string; saved_by: string; workspace: TaskWorkspace | null };
+
+export type TaskWorkspace = { files: number; folders: number; links: number; bytes: number; stored_bytes: number; left_out: Array<Array<unknown>> };
 
 export type TokenCount = { input: number; output: number; cached: number; thoughts: number | null; tool: number | null; total: number };
 
@@ -569,6 +577,38 @@ export interface Routes {
     header: Record<string, never>;
     body: SaveState;
     answer: { value: InterfaceValue; notice: Notice };
+  };
+
+  "GET /v1/tasks": {
+    path: Record<string, never>;
+    query: { limit?: number; cursor?: string | null; owner?: string | null };
+    header: Record<string, never>;
+    body: undefined;
+    answer: { tasks: Array<TaskEntry>; next: string | null };
+  };
+
+  "DELETE /v1/tasks/one": {
+    path: Record<string, never>;
+    query: { id: string; version?: number | null; owner?: string | null };
+    header: Record<string, never>;
+    body: undefined;
+    answer: { deleted: string };
+  };
+
+  "GET /v1/tasks/one": {
+    path: Record<string, never>;
+    query: { id: string; owner?: string | null };
+    header: Record<string, never>;
+    body: undefined;
+    answer: { task: Task };
+  };
+
+  "PUT /v1/tasks/one": {
+    path: Record<string, never>;
+    query: { owner?: string | null };
+    header: Record<string, never>;
+    body: SaveTask;
+    answer: { task: Task };
   };
 
 }

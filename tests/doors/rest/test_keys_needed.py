@@ -20,6 +20,7 @@ LISTS = (
     "/v1/history",
     "/v1/state",
     "/v1/accounts",
+    "/v1/tasks",
 )
 #: For routes that take no empty object.
 BODIES: dict[str, object] = {

@@ -50,6 +50,8 @@ def test_bodies_with_things_in_them_are_as_described(served: Served) -> None:
     assert _check(served, "GET", "/v1/state")["values"]
     assert _check(served, "POST", "/v1/accounts", body={"service": "google", "account": "ada"})["account"]
     assert _check(served, "GET", "/v1/accounts")["accounts"]
+    assert _check(served, "PUT", "/v1/tasks/one", body={"id": "t-17", "data": {"state": "working"}})["task"]
+    assert _check(served, "GET", "/v1/tasks")["tasks"]
     assert _check(served, "GET", "/v1/review/{proposal_id}", proposal.id)["diff"]
     assert _check(served, "GET", "/v1/receipts")["receipts"]
     assert _check(served, "GET", "/v1/receipts/{receipt_id}", receipt.id)

@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Header, Path, Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.config import JsonValue
 
 from recollectum.domain.agent_state.shell_command import MAX_COMMAND
+from recollectum.domain.files.task import MAX_TASK_ID
 from recollectum.domain.memory import MAX_CONTENT, MAX_KEY, check_key
 
 #: A text with at least one visible character.
@@ -92,7 +94,7 @@ PlaceName = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Za-
 Id = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[a-z]+_[0-9a-z]+$")]
 
 
-def _example(**values: str | int) -> ConfigDict:
+def _example(**values: JsonValue) -> ConfigDict:
     return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [{**values}]})
 
 
@@ -253,6 +255,18 @@ class SaveState(Body):
     key: Annotated[str, Field(min_length=1, max_length=128, pattern="^[A-Za-z][A-Za-z0-9_.-]*$")]
     value: Any
     interface: Annotated[str, Field(min_length=1, max_length=128, pattern="^[A-Za-z0-9._-]+$")] = "main"
+
+
+class SaveTask(Body):
+    """The data of an agent server's task."""
+
+    model_config = _example(id="t-17", data={"state": "working"}, version=0)
+
+    id: Annotated[str, Field(min_length=1, max_length=MAX_TASK_ID)]
+    #: Without data, those that the task has stay.
+    data: dict[str, Any] | None = None
+    #: Refuse when the task has another version; 0 is that of a task that does not exist.
+    version: Annotated[int | None, Field(ge=0)] = None
 
 
 class NameAccount(Body):

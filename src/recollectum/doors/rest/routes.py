@@ -13,7 +13,7 @@ from recollectum.doors.rest.home_routes import extensions
 from recollectum.doors.rest.mem0 import not_offered
 from recollectum.doors.rest.mem0 import routes as mem0_routes
 from recollectum.doors.rest.responses import ErrorPlace, ProblemDocument
-from recollectum.doors.rest.state import accounts, history, interfaces
+from recollectum.doors.rest.state import accounts, history, interfaces, tasks
 from recollectum.doors.rest.transfers import imports
 
 _TEMPLATE = "#/components/schemas/{model}"
@@ -60,6 +60,7 @@ _ROUTERS = (
     history.router,
     interfaces.router,
     accounts.router,
+    tasks.router,
     keys.router,
     extensions.router,
 )

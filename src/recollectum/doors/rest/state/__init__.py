@@ -3,4 +3,5 @@
 history     /v1/history
 interfaces  /v1/state
 accounts    /v1/accounts
+tasks       /v1/tasks
 """

@@ -1,7 +1,5 @@
 """Tasks are saved with their workspace, loaded as they were, listed, kept for a while and deleted."""
 
-import errno
-import hashlib
 import os
 from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
@@ -10,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.domain.errors import Conflict, Damaged, DiskFull, InvalidInput, NotFound
+from recollectum.domain.errors import Conflict, Damaged, InvalidInput, NotFound
 from recollectum.domain.page import every
 from recollectum.vault.task_store import transfer
-from recollectum.vault.task_store.sealing import TaskSeal
 from recollectum.vault.vault import Vault
 from tests.vault.task_store.object_servers import BUCKET, google_server, s3_server
 from tests.vault.tasks.workspaces import contents, fill
@@ -101,48 +98,6 @@ def test_nothing_of_a_task_is_readable_in_the_store(home: Recollectum, vault: Va
         assert b"main.py" not in path.read_bytes()
         assert "secret" not in str(path.relative_to(home.home.root))
         assert path.stat().st_mode & 0o077 == 0
-
-
-def test_a_disk_that_fails_leaves_the_task_as_it_was(
-    home: Recollectum, vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = vault.tasks.save_workspace("t", fill(tmp_path / "old"))
-    new = fill(tmp_path / "new", size=900_000, seed=2)
-    counted, sync = [0], os.fsync
-
-    def fails(file: int) -> None:
-        counted[0] += 1
-        if counted[0] == 3:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        sync(file)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", fails)
-        with pytest.raises(DiskFull, match="no room left"):
-            vault.tasks.save_workspace("t", new)
-    assert vault.tasks.extract("t", tmp_path / "again") == old
-    assert [path.suffix for path in _objects(home) if path.suffix not in (".task", ".part")] == []
-    assert vault.tasks.save_workspace("t", new).version == 2
-
-
-def test_parts_of_an_earlier_digest_stay_readable_and_are_stored_again(
-    home: Recollectum, vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace = fill(tmp_path / "work")
-
-    def by_sha256(self: TaskSeal, content: bytes | bytearray | memoryview) -> bytes:
-        return hashlib.sha256(content).digest()
-
-    with monkeypatch.context() as patched:
-        patched.setattr(TaskSeal, "_hash", by_sha256)
-        vault.tasks.save_workspace("t", workspace)
-    before = {path.name for path in _objects(home) if path.suffix == ".part"}
-    vault.tasks.extract("t", tmp_path / "again")
-    assert contents(tmp_path / "again") == contents(workspace)
-    vault.tasks.save_workspace("t", workspace)
-    after = {path.name for path in _objects(home) if path.suffix == ".part"}
-    assert len(after) == len(before)
-    assert not after & before
 
 
 def test_only_changed_parts_are_stored_again(home: Recollectum, vault: Vault, tmp_path: Path) -> None:

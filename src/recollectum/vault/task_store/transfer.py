@@ -141,7 +141,7 @@ def _pool() -> Generator[ThreadPoolExecutor, None, None]:
 
 
 class _Finishing:
-    """Makes written parts durable in another thread, some together; the end of the block raises what went wrong.
+    """Makes written parts durable in a separate thread, some together; the end of the block raises what went wrong.
 
     Together, because the first one that waits for the disk makes it write the others too.
     """

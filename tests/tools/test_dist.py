@@ -3,7 +3,8 @@
 CI tries one Python. The core is installed as a person does it, from our wheel and the registry. For `[all]` only our
 wheels are installed: the other packages are those of the development environment, into which pip has installed
 `.[all]` just before, and each requirement of the wheel is looked up among them. `INSTALL_PYTHONS=all` installs both in
-full, for every Python that is found; so does a list such as `INSTALL_PYTHONS="3.12 3.13"`.
+full, for every Python that is found, and types the journeys of a new user into each; so does a list such as
+`INSTALL_PYTHONS="3.12 3.13"`.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import sysconfig
 import tarfile
@@ -23,6 +25,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from recollectum.upkeep.doctor.model_checks import TOPIC
 from tests.docs.pages import ROOT
 from tests.docs.test_extras import FRAMEWORKS
 from tests.tools.clean_environments import CleanEnvironment, make_environment
@@ -76,7 +79,7 @@ def _try(environment: CleanEnvironment) -> dict[str, str]:
     assert (example.returncode, example.stderr) == (0, "")
     assert environment.run("recollectum", "remember", "I am vegetarian").returncode == 0
     assert "I am vegetarian" in environment.run("recollectum", "recall", "vegetarian").stdout
-    return _doctor(environment)["search by meaning"]
+    return _doctor(environment)[TOPIC]
 
 
 @pytest.mark.parametrize("python", PYTHONS)
@@ -96,6 +99,18 @@ def test_the_core_is_installed_from_the_wheel_and_works(python: str, tmp_path: P
     }
     assert f"{command}'recollectum[postgres]'" in _refused(environment, "init", **database)
     assert f"{command}zstandard" in _refused(environment, "tasks", "save", "t-1", "--data", "{}")
+    _travel(environment, search="words")
+
+
+def _travel(environment: CleanEnvironment, *, search: str) -> None:
+    """Type the journeys of a new user into the installed program; CI types them into the one of its own environment."""
+    if not WANTED:
+        return
+    program = {"RECOLLECTUM_PROGRAM": str(environment.folder / "bin" / "recollectum")}
+    line = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/journeys"]
+    given = {**os.environ, **program, "RECOLLECTUM_JOURNEY_SEARCH": search}
+    done = subprocess.run(line, cwd=ROOT, env=given, capture_output=True, text=True, check=False, timeout=1200)
+    assert done.returncode == 0, done.stdout[-4000:]
 
 
 def _refused(environment: CleanEnvironment, *line: str, **environ: str) -> str:
@@ -120,6 +135,7 @@ def test_all_of_it_is_installed_from_the_wheels_and_works(python: str, tmp_path:
     recalled = environment.run("recollectum", "recall", "what do I eat?")
     assert "I am vegetarian" in recalled.stdout
     assert environment.run("python", "-c", "import recollectum.doors.server.listening").returncode == 0
+    _travel(environment, search="semantic")
 
 
 def _missing(environment: CleanEnvironment, extra: str) -> Iterator[str]:

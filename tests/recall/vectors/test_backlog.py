@@ -12,7 +12,7 @@ import pytest
 
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.models.embedder import Purpose
-from recollectum.recall.index.passages import text_hash
+from recollectum.recall.index.passages import ECHO_CHARACTERS, text_hash
 from recollectum.recall.vectors import backlog
 from recollectum.recall.vectors.quantisation import quantise
 from recollectum.recall.vectors.vector_search import STEP
@@ -138,6 +138,18 @@ def test_long_texts_are_embedded_one_by_one_while_a_question_waits(place: Path) 
             vault.memories.save(letter * 900)
         vault.admin.index.update()
         assert [len(batch) for batch in batches] == [3]
+
+
+def test_the_end_of_a_very_long_turn_is_not_read_for_the_turns_after_it(place: Path) -> None:
+    embedder = scripted()
+    with opened(place, embedder) as vault:
+        chat = vault.sessions.open()
+        chat.add("user", "hello " * ECHO_CHARACTERS + "a giraffe")
+        vault.admin.index.update()
+        chat.add("user", "hello to a giraffe")
+        vault.admin.index.update()
+    # Of the two words that tell something, one is in the part that counts.
+    assert rows(place, "SELECT echo FROM chunks ORDER BY number DESC LIMIT 1") == [(0.5,)]
 
 
 @pytest.mark.feature("G11")

@@ -14,6 +14,8 @@ from recollectum.text.terms.stopwords import STOP_WORDS
 
 #: The number of earlier turns that are compared to find what a turn repeats.
 ECHO_TURNS = 10
+#: How much of each of those turns counts: a longer one would take as long to read as all others together.
+ECHO_CHARACTERS = 20_000
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _FIRST_PERSON = frozenset({"i", "my", "me", "mine", "myself", "we", "our", "us", "i'm", "i've", "i'd", "i'll"})
 _HASH_BYTES = 16

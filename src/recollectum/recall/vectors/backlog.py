@@ -13,6 +13,7 @@ from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.domain.records import dataclass
 from recollectum.models.embedding.port import Embedder
 from recollectum.recall.index.passages import (
+    ECHO_CHARACTERS,
     ECHO_TURNS,
     Passage,
     count_told_words,
@@ -244,7 +245,9 @@ def _turn_features(tx: Tx, passages: Sequence[Passage]) -> list[TurnFeatures]:
         before = recent.get(passage.session_id)
         if before is None:
             earlier = messages.latest(tx, passage.session_id, before=passage.position, limit=ECHO_TURNS)
-            before = recent[passage.session_id] = deque((telling_terms(one.text) for one in earlier), ECHO_TURNS)
+            before = recent[passage.session_id] = deque(
+                (telling_terms(one.text[:ECHO_CHARACTERS]) for one in earlier), ECHO_TURNS
+            )
         terms = telling_terms(passage.said)
         judged.append(
             TurnFeatures(

@@ -10,6 +10,7 @@ from recollectum.doors.cli.terminal.target import home_of
 from recollectum.home.daemon import find_holder
 
 if TYPE_CHECKING:
+    from recollectum.doors.remote.vault import ServedVault
     from recollectum.vault.vault import Vault
 
 #: Chunks that are embedded without a terminal to show a progress bar on: some tens of seconds.
@@ -23,8 +24,12 @@ def embed_with_progress(run: Run, vault: "Vault") -> int:
         return vault.admin.index.update(advance)
 
 
-def embed_new(run: Run, vault: "Vault") -> None:
-    """Embed what was just written, unless a daemon does it; whatever stops it, what was written stays."""
+def embed_new(run: Run, vault: "Vault | ServedVault") -> None:
+    """Embed what was just written, unless a server does it; whatever stops it, what was written stays."""
+    from recollectum.doors.remote.vault import ServedVault  # noqa: PLC0415 - few commands write so much
+
+    if isinstance(vault, ServedVault):
+        return
     if vault.admin.index.status().without_meaning is not None or find_holder(home_of(run)) is not None:
         return
     missing = _count_missing(vault)

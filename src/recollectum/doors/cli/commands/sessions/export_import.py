@@ -13,6 +13,7 @@ import typer
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.notice import total
 from recollectum.doors.cli.commands.sessions.sessions import SessionId
+from recollectum.doors.cli.terminal.embedding import embed_new
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import (
     answer,
@@ -129,14 +130,16 @@ def import_(
     """Import conversations, each completely or not at all; what is here already is not doubled."""
     done: list[tuple[str, ImportReport]] = []
     try:
-        with open_vault(run, create=True) as vault, byte_progress(files) as advance:
-            together: str | None = None
-            for name in files:
-                how = ImportOptions(form, strict, foreign, together)
-                with _opened(name) as file:
-                    done.append((name, _bring_in(vault, file, how, advance)))
-                # Files of one command line are undone together.
-                together = together or done[-1][1].import_id
+        with open_vault(run, create=True) as vault:
+            with byte_progress(files) as advance:
+                together: str | None = None
+                for name in files:
+                    how = ImportOptions(form, strict, foreign, together)
+                    with _opened(name) as file:
+                        done.append((name, _bring_in(vault, file, how, advance)))
+                    # Files of one command line are undone together.
+                    together = together or done[-1][1].import_id
+            embed_new(run, vault)
     finally:
         # Also when a later file fails: the earlier ones are imported.
         _tell(run, done)

@@ -66,7 +66,7 @@ def native_ids(text: str) -> list[str | None]:
 def test_a_record_becomes_our_nouns() -> None:
     session, (question, answer, result) = read_record(json.dumps(RECORD).encode(), IDS)
     assert is_id(session.id, "ses")
-    assert session.key == SessionKey(agent="gemini", channel="cli", topic="0f0e0d0c-0001-4000-8000-000000000001")
+    assert session.key == SessionKey(agent="gemini-cli", channel="cli", topic="0f0e0d0c-0001-4000-8000-000000000001")
     assert session.extra == {"native_id": METADATA["sessionId"], "gemini": {"kind": "main"}}
     assert (session.project, session.summary, session.imported) == ("ab" * 32, "The day", True)
     assert session.message_count == 3

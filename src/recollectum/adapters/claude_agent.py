@@ -16,7 +16,7 @@ from claude_agent_sdk.types import HookMatcher
 from recollectum.domain.message import Role
 from recollectum.domain.page import every
 from recollectum.domain.records import dataclass
-from recollectum.domain.session import SessionKey
+from recollectum.domain.session import SessionKey, name_agent
 from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.context.injection import (
     PROMPT_TOKENS,
@@ -151,7 +151,9 @@ class _Hooks:
 
     def _sessions(self, name: str) -> "list[Session]":
         """Return the sessions of a conversation, newest first: an idle one may have been ended and gone on."""
-        return [one for one in self._vault.sessions.list(key_prefix=str(_key(name))) if one.key == _key(name)]
+        keys = _key(name).under_every_name()
+        found = [one for key in keys for one in self._vault.sessions.list(key_prefix=str(key))]
+        return sorted((one for one in found if one.key in keys), key=lambda one: one.id, reverse=True)
 
     def _add(self, name: str, said: list[NewMessage]) -> None:
         if said:
@@ -161,7 +163,7 @@ class _Hooks:
 
 
 def _key(name: str) -> SessionKey:
-    return SessionKey(agent=_FORM, channel=_CHANNEL, topic=name)
+    return SessionKey(agent=name_agent(_FORM), channel=_CHANNEL, topic=name)
 
 
 def _page(chat: "Chat", cursor: str | None) -> "Page[Message]":

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -15,6 +15,20 @@ from recollectum.domain.records import dataclass
 MAIN = "main"
 _ESCAPED = re.compile("%(25|3A|3a)")
 _CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+#: What agents were called here before, or call themselves, and the one name that each has here: that of `mcp install`.
+_ONE_NAME = {
+    "claude": "claude-code",
+    "gemini": "gemini-cli",
+    "gemini-cli-mcp-client": "gemini-cli",
+    "codex-mcp-client": "codex",
+    "cursor-vscode": "cursor",
+}
+
+
+def name_agent(name: str) -> str:
+    """Return the one name of an agent."""
+    return _ONE_NAME.get(name, name)
 
 
 class SessionKind(StrEnum):
@@ -58,6 +72,11 @@ class SessionKey:
         for part in (self.agent, self.channel, self.name, self.topic):
             if part is not None and (not part or _CONTROL.search(part)):
                 raise InvalidInput(f"session key part {part!r} is empty or holds a control character")
+
+    def under_every_name(self) -> "tuple[SessionKey, ...]":
+        """Return the key, and those of the same place under the earlier names of its agent."""
+        earlier = [old for old, name in _ONE_NAME.items() if name == self.agent]
+        return (self, *(replace(self, agent=old) for old in earlier))
 
     @classmethod
     def parse(cls, text: str) -> "SessionKey":

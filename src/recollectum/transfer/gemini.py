@@ -8,7 +8,7 @@ from typing import cast
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import IdMaker
 from recollectum.domain.message import Json, Message, ToolCall, text_of
-from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.session import Session, SessionKey, name_agent
 from recollectum.domain.trust import Trust
 from recollectum.text.cleaning import clean_json
 from recollectum.text.tokens import estimate
@@ -93,7 +93,7 @@ def read_record(data: bytes | str, ids: IdMaker) -> tuple[Session, tuple[Message
     )
     session = Session(
         id=session_id,
-        key=SessionKey(agent=AGENT, channel=CHANNEL, topic=native_id),
+        key=SessionKey(agent=name_agent(AGENT), channel=CHANNEL, topic=native_id),
         created_at=fields.time("startTime"),
         updated_at=fields.time("lastUpdated"),
         summary=fields.optional_text("summary"),

@@ -8,7 +8,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import IdMaker, derived_id
 from recollectum.domain.message import Json, Message
 from recollectum.domain.records import dataclass
-from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.session import Session, SessionKey, name_agent
 from recollectum.transfer import claude_code, codex, gemini, jsonl
 from recollectum.transfer.agent_lines import AgentLine
 from recollectum.transfer.foreign_json import as_object, parse
@@ -165,7 +165,7 @@ def _session(form: str, heard: _Heard, known: Session | None) -> Session | None:
         return None
     return Session(
         id=derived_id("ses", heard.began, f"{form}\x1f{heard.conversation}"),
-        key=SessionKey(agent=form, channel=_CHANNEL, topic=heard.conversation),
+        key=SessionKey(agent=name_agent(form), channel=_CHANNEL, topic=heard.conversation),
         created_at=heard.began,
         updated_at=heard.began,
         imported=True,

@@ -32,7 +32,10 @@ def test_a_file_is_read_on_where_it_grew(vault: Vault, folder: Path) -> None:
     (hit,) = vault.recall("remark4")
     assert (hit.trust, hit.source.position) == ("imported", 5)
     (session,) = vault.sessions.list()
-    assert (str(session.key), session.imported) == (f"agent:claude:cli:direct:topic:{session.extra['native_id']}", True)
+    assert (str(session.key), session.imported) == (
+        f"agent:claude-code:cli:direct:topic:{session.extra['native_id']}",
+        True,
+    )
 
 
 def test_a_line_that_is_being_written_waits(vault: Vault, folder: Path) -> None:

@@ -32,8 +32,6 @@ _MOMENTS = {
     "precompress": Moment.COMPACTING,
     "sessionend": Moment.ENDED,
 }
-#: The names under which importers store the sessions of these agents.
-_KEPT_AS = {"claude-code": "claude", "gemini-cli": "gemini"}
 #: After these events the model has lost its context, or may have.
 _FORGETFUL = frozenset({"clear", "compact", "resume"})
 
@@ -71,7 +69,7 @@ def read_event(agent: str, fields: Mapping[str, object]) -> HookEvent | None:
         raise InvalidInput("the event names no conversation; it needs a session_id")
     path = _text(fields, "transcript_path")
     return HookEvent(
-        agent=_KEPT_AS.get(agent, agent),
+        agent=agent,
         moment=moment,
         name=name,
         conversation=conversation,

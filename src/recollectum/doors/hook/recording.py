@@ -50,9 +50,10 @@ def key_of(event: HookEvent) -> SessionKey:
 
 
 def sessions_of(vault: Vault | ServedVault, event: HookEvent) -> tuple[Session, ...]:
-    """Return the sessions of a conversation, newest first."""
-    key = key_of(event)
-    return tuple(one for one in vault.sessions.list(key_prefix=str(key), limit=_MOST_SESSIONS) if one.key == key)
+    """Return the sessions of a conversation, newest first: earlier versions gave its agent another name."""
+    keys = key_of(event).under_every_name()
+    found = [one for key in keys for one in vault.sessions.list(key_prefix=str(key), limit=_MOST_SESSIONS)]
+    return tuple(sorted((one for one in found if one.key in keys), key=lambda one: one.id, reverse=True))
 
 
 def record(
@@ -151,6 +152,7 @@ def _save_messages(
         return Recording(known[0].id if known else None)
     for one in said:
         check_message(one)
-    chat = vault.sessions.open_key(key_of(event), project=str(root) if root else None)
+    known = next((one.key for one in sessions_of(vault, event) if one.ended_at is None), key_of(event))
+    chat = vault.sessions.open_key(known, project=str(root) if root else None)
     added = chat.add_many(said)
     return Recording(chat.id, chat.notice + total(one.notice for one in added))

@@ -11,6 +11,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import Clock, SteadyClock, check_name
 from recollectum.domain.message import ToolUse
 from recollectum.domain.records import dataclass
+from recollectum.domain.session import name_agent
 
 if TYPE_CHECKING:
     from recollectum.domain.memory import Memory
@@ -63,7 +64,7 @@ class McpClient:
 
     def tool_use(self, tool: str) -> ToolUse:
         """Return the tool use that is recorded in the agent's session when this client writes."""
-        return ToolUse(tool=tool, agent=self.agent, channel=CHANNEL)
+        return ToolUse(tool=tool, agent=name_agent(self.agent), channel=CHANNEL)
 
 
 def agent_name(given: object) -> str:

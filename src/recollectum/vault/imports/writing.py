@@ -276,8 +276,9 @@ def _heard_live(tx: Tx, part: _AdmittedPart) -> list[AdmittedMessage]:
     natives = [one.message.native_id for one in part.said if one.message.native_id]
     if session.key.topic is None or not natives:
         return part.said
-    found = sessions.page(tx, before=None, prefix=str(session.key), limit=_MOST_SESSIONS)
-    live = [one.id for one in found if one.key == session.key and not one.imported]
+    keys = session.key.under_every_name()
+    found = [one for key in keys for one in sessions.page(tx, before=None, prefix=str(key), limit=_MOST_SESSIONS)]
+    live = [one.id for one in found if one.key in keys and not one.imported]
     known = {native for id_ in live for native in messages.known_natives(tx, id_, natives)}
     return [one for one in part.said if one.message.native_id not in known]
 

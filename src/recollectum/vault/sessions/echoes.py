@@ -13,6 +13,7 @@ from recollectum.domain.memory import State
 from recollectum.domain.message import Content, Message, Part, Role, text_of
 from recollectum.domain.proposal import Span
 from recollectum.domain.records import dataclass
+from recollectum.domain.session import name_agent
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import LIVE
@@ -41,7 +42,7 @@ STEP = 2000
 #: message is searched for each.
 _WANTED = (LASTING_MARK, *(f"/{name}-" for name in (RECALLED, SUMMARY, SAID)), "; trust: ", "_context>")
 #: The agent of Gemini CLI's sessions.
-_GEMINI = "gemini"
+_GEMINI = "gemini-cli"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -150,7 +151,7 @@ class _Cleaner:
         removed = echoes.removed
         if kept is None:
             kept = replace(message, content="", thoughts=(), extra=echoes.part(message.extra))
-        if message.role is Role.USER and self._agent(message.session_id) == _GEMINI:
+        if message.role is Role.USER and name_agent(self._agent(message.session_id)) == _GEMINI:
             own = _own_content(kept.content)
             removed += own != kept.content
             kept = replace(kept, content=own)

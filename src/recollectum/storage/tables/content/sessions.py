@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from recollectum.domain.page import AFTER_IDS
-from recollectum.domain.session import Session, SessionKey, SessionKind
+from recollectum.domain.session import Session, SessionKey, SessionKind, name_agent
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.tables.parameters import check_compared
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
@@ -175,9 +175,10 @@ def totals(tx: Tx) -> tuple[int, int]:
 
 
 def at_place(tx: Tx, agent: str | None, channel: str | None) -> list[str]:
-    """Return the ids of the sessions of an agent on a channel."""
+    """Return the ids of the sessions of an agent, by any of its names, on a channel."""
     found = ((row[0], *_agent_and_channel(row[1])) for row in tx.rows(_KEYS, {}))
-    return [one for one, of, at in found if agent in (None, of) and channel in (None, at)]
+    named = agent if agent is None else name_agent(agent)
+    return [one for one, of, at in found if named in (None, name_agent(of)) and channel in (None, at)]
 
 
 def _first(rows: list[Row]) -> Session | None:

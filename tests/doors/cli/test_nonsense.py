@@ -56,6 +56,8 @@ MEANT = frozenset(
             "encryption status --user",
         ),
         *(f"settings {one} --{flag}" for one in SETTINGS for flag in EVERYWHERE),
+        # Both work without a home: one lists what could be set, the other changes the files of agents.
+        *("models --home", "mcp uninstall --user", "mcp uninstall --home"),
         # An agent must not break because its memory does: it is answered with nothing.
         *("hook --user", "hook --home", "connect --home"),
     }
@@ -135,7 +137,8 @@ def test_a_home_that_cannot_be_is_one_sentence(path: str, tmp_path: Path) -> Non
         f"{one.opts[0]}={usual(one)}" for one in parameters(path) if one.required and isinstance(one, TyperOption)
     ]
     answer = call(*path.split(), *options, "--home", str(tmp_path / "file" / "home"), "--", *words)
-    if path in ("hook", "connect") or (path.startswith("settings ") and path != "settings set"):
+    homeless = ("hook", "connect", "models", "mcp uninstall")
+    if path in homeless or (path.startswith("settings ") and path != "settings set"):
         # What is in force can be told without a home, and an agent is answered in any case.
         assert answer.code == 0
         return

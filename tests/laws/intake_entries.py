@@ -13,6 +13,7 @@ from recollectum.doors.mcp.knowledge_graph.catalogue import GRAPH
 from recollectum.doors.mcp.knowledge_graph.file_import import import_file
 from recollectum.testing import ScriptedModel
 from recollectum.transfer import jsonl
+from recollectum.transfer.records import message_to_record, session_to_record
 from recollectum.transfer.sessions import export_record, import_record, import_transcript
 from recollectum.vault.files.foreign_sources import ForeignConversation
 from recollectum.vault.imports.service import handed_in
@@ -78,6 +79,12 @@ def _imported(world: World, text: str) -> object:
     done = world.vault.admin.imports.run(world.vault.admin.imports.preview([path]))
     assert sum(one.added for one in done.files) == 1
     return done
+
+
+def _http_import(world: World, text: str) -> object:
+    session, said = talk(text)
+    body = {"session": session_to_record(session), "messages": [message_to_record(one) for one in said]}
+    return world.served.ask("POST", "/v1/imports", body)
 
 
 def _handed_in(world: World, text: str) -> object:
@@ -237,6 +244,7 @@ ENTRIES: dict[str, Entry] = {
     "HTTP PATCH /memory/{memory_id}": lambda w, t: _http_edit(w, t, "/memory"),
     "HTTP PATCH /v1/memories/{memory_id}": lambda w, t: _http_edit(w, t, "/v1/memories"),
     "HTTP POST /v1/sessions/{session_id}/messages": _http_message,
+    "HTTP POST /v1/imports": _http_import,
     "HTTP POST /v1/learnings": lambda w, t: w.served.ask("POST", "/v1/learnings", {"text": t, "category": "pattern"}),
     "HTTP POST /v1/review/{proposal_id}/approval": _http_approve,
     "HTTP POST /v1/history": lambda w, t: w.served.ask("POST", "/v1/history", {"command": t}),

@@ -54,6 +54,7 @@ _SEVERAL = {
     "sessions.adopt": 4,
     "sessions.adopt (transcript)": 4,
     "imports.add": 4,
+    "HTTP POST /v1/imports": 4,
     "CLI sessions import": 4,
 }
 #: The methods of the intake by which text is admitted; a name that holds a secret is refused instead.

@@ -96,7 +96,7 @@ def test_a_hook_of_another_person_does_not_mix_with_this_one(server: Served, per
     asked = event("UserPromptSubmit", prompt="when is the harbour dinner?")
     assert patient(asked, "--user", "bob").out == b"{}\n"
     log = Path(os.environ["RECOLLECTUM_HOME"]) / "run" / "hook.log"
-    assert "recollectum mcp install AGENT" in log.read_text()
+    assert "recollectum mcp install claude-code" in log.read_text()
     assert not server.home.vault(f"user:{person}").sessions.list()
 
 

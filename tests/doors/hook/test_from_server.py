@@ -114,6 +114,7 @@ def test_install_stores_the_key_in_the_home_and_in_no_file_of_the_agent(running:
     written = [one.read_text() for one in account.rglob("*") if one.is_file()]
     assert written
     assert not [text for text in written if secret in text or "--user" in text]
+    assert any("--within 900" in text for text in written)
     assert ok("connect", "--json").json["person"] == "cleo"
     assert "give both" in refused("mcp", "install", "claude-code", "--key", "x", code=2)
     assert "does not go with --dry-run" in refused("mcp", "install", "codex", "--url", url, "--dry-run", code=2)

@@ -81,8 +81,8 @@ def check_person(connection: Connection, user: str | None) -> None:
     if user is None or connection.person in (user, f"user:{user}"):
         return
     raise InvalidInput(
-        f"--user {user[:60]!r} is not known to be the person of the key for {connection.url}; set the agent up again, such as: "
-        "recollectum mcp install claude-code"
+        f"--user {user[:60]!r} is not known to be the person of the key for {connection.url}; "
+        "set the agent up again, such as: recollectum mcp install claude-code"
     )
 
 

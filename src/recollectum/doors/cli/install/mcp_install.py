@@ -48,6 +48,9 @@ _REMARKS = {
     KnownAgent.CURSOR: "Cursor takes context from a hook at the start of a session only; at a prompt it records.",
 }
 
+#: A server may be far away: its answer has more time than that of a process on this machine.
+_OVER_A_NETWORK = ("--within", "900")
+
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands to their group."""
@@ -187,7 +190,7 @@ def _install_request(run: Run, scope: InstallScope, person: Sequence[str]) -> In
     place = [] if home == usual else ["--home", str(home.root.absolute())]
     return InstallRequest(
         server=_program(),
-        hook=[sys.executable, "-m", HOOK_MODULE],
+        hook=[sys.executable, "-m", HOOK_MODULE, *([] if connection_of(run) is None else _OVER_A_NETWORK)],
         flags=[*person, *place],
         scope=scope,
         account=usual.root.parent,

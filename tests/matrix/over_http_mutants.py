@@ -48,7 +48,7 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
         ),
     ),
     "any scheme will do": (
-        Patch(_VISITOR, 'return secret.strip() if scheme.casefold() == _SCHEME else ""', "return secret.strip()"),
+        Patch(_VISITOR, 'return secret.strip() if scheme.casefold() in _SCHEMES else ""', "return secret.strip()"),
     ),
     "a beginning of the local token will do": (
         Patch(
@@ -207,7 +207,7 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
     "a page of the console is the operator's": (
         Patch(
             _VISITING,
-            "    recollectum = serving.recollectum.as_person(str(signed.person))",
+            "    recollectum = signed.keyed or serving.recollectum.as_person(str(signed.person))",
             "    recollectum = serving.recollectum",
         ),
     ),

@@ -19,7 +19,7 @@ from recollectum.vault.files.foreign_sources import DamagedPart, ForeignConversa
 from recollectum.vault.imports.service import handed_in
 from recollectum.vault.vault import Vault
 
-router = APIRouter(route_class=KeyedRoute, tags=["sessions"])
+router = APIRouter(route_class=KeyedRoute, tags=["imports"])
 _MOST = 2000
 _DONE = {
     "session": Session | None,

@@ -65,6 +65,15 @@ class CuttingProxy:
         with self._lock:
             self._cut = None
 
+    def warn_and_close(self) -> None:
+        """Send each client the warning of a server that restarts after a crash, and close."""
+        fields = b"SWARNING\0VWARNING\0C57P02\0Mterminating connection\0\0"
+        for client in self._sockets[1::2]:
+            # Some have left.
+            with suppress(OSError):
+                client.sendall(b"N" + (4 + len(fields)).to_bytes(4, "big") + fields)
+        self.close()
+
     def close(self) -> None:
         for one in self._sockets:
             with suppress(OSError):

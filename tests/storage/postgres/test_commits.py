@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.domain.errors import StorageError
+from recollectum.domain.errors import StorageError, Undecided, Unreachable
 from recollectum.domain.event import EventType
 from recollectum.storage.port import Database, Tx
+from recollectum.storage.postgres import commits
 from recollectum.storage.tables.trail import events, meta
 from tests.plugins.postgres import PostgresDatabase
 from tests.storage.postgres.cutting_proxy import proxied
@@ -77,3 +78,16 @@ def test_a_statement_that_fails_beside_the_commit_fails_the_write(postgres: Post
             assert _count(vault) == (False, 0)
         vault.write(_save_and_tell)
         assert _count(vault) == (True, 1)
+
+
+@WORKS
+def test_a_server_that_stops_before_the_commit_is_no_success(
+    postgres: PostgresDatabase, tmp_path: Path, work: Callable[[Tx], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commits, "_WAIT_SECONDS", 0.2)
+    with (
+        proxied(postgres) as (proxy, url),
+        vault_of(engine_of(tmp_path, url)) as vault,
+        pytest.raises((Unreachable, Undecided)),
+    ):
+        vault.write(lambda tx: (work(tx), proxy.warn_and_close()))

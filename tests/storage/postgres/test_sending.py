@@ -1,6 +1,6 @@
 """Statements are sent below psycopg's cursors: prepared once, and with the values that psycopg would send."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from psycopg import RawCursor
 
 from recollectum.storage.port import Value
-from recollectum.storage.postgres.connections.connection import Connected, configure, send
+from recollectum.storage.postgres.connections.connection import Connected, configure, is_broken, send
 from recollectum.storage.postgres.connections.sending import RowReader, sender_of
 from recollectum.storage.postgres.sealing import PlainValues, SealedValues
 from recollectum.storage.postgres.statements import Statements
 from tests.plugins.postgres import PostgresDatabase
+from tests.storage.postgres.cutting_proxy import CuttingProxy, proxied
 
 _PREPARED = "SELECT name FROM pg_prepared_statements WHERE name LIKE 'recollectum%'"
 _VALUES = """
@@ -82,6 +83,19 @@ def test_a_failed_statement_raises_what_the_server_says(connection: Connected) -
     reader = RowReader(connection)
     assert reader.rows(sender.run(connection, b"SELECT 7", [])) == [(7,)]
     assert reader.rows(sender.run(connection, b"SET LOCAL work_mem = '4MB'", [])) == []
+
+
+@pytest.mark.parametrize("end", [CuttingProxy.close, CuttingProxy.warn_and_close])
+def test_a_connection_that_was_lost_while_idle_is_known_as_lost(
+    postgres: PostgresDatabase, end: Callable[[CuttingProxy], None]
+) -> None:
+    with proxied(postgres) as (proxy, url):
+        connection: Connected = psycopg.connect(url, autocommit=True)
+        send(connection, b"SELECT 1")
+        end(proxy)
+        with pytest.raises(psycopg.OperationalError, match="the connection is lost"):
+            send(connection, b"SELECT 1")
+        assert is_broken(connection)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)

@@ -113,15 +113,17 @@ def _answered_with(connection: Connected, words: bytes, most_ms: int, rest: Sequ
         sender.post(rest)
         server.send_query_params(words, [])
         server.pipeline_sync()
+        ended = False
         for found in _answers(connection, most_ms):
             if found is None:
-                # The answers to one statement end; on a lost connection nothing else comes.
-                if is_broken(connection):
+                # The answers to a statement end. Where none follow, the connection is lost, whatever libpq calls it.
+                if ended:
                     raise psycopg.OperationalError("the connection is lost")
             elif found.status == pq.ExecStatus.PIPELINE_SYNC:
                 break
             else:
                 answers.append(found)
+            ended = found is None
     sender.check(rest, answers)
     return _checked(answers[-1], connection)
 

@@ -75,9 +75,15 @@ def send(connection: Connected, sql: bytes) -> pq.abc.PGresult:
     """Run constant statements in one round trip, and return the result of the last."""
     answer = connection.pgconn.exec_(sql)
     if answer.status not in FINE:
+        error = error_from_result(answer)
+        if error.sqlstate is None:
+            # The server did not say it: a write failed, after which libpq still takes the connection for a good one.
+            lost = _of_lost(connection)
+            connection.close()
+            raise lost
         if is_broken(connection):
             raise _of_lost(connection)
-        raise error_from_result(answer)
+        raise error
     return answer
 
 

@@ -49,7 +49,9 @@ def use(server: Served, patch: pytest.MonkeyPatch) -> None:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"key:\w+|process", "WRITER", _VARIES.sub("X", text))
+    # A server counts nothing for its clients.
+    counted = text.replace("1 of 2;", "the newest 1; there are more;")
+    return re.sub(r"key:\w+|process", "WRITER", _VARIES.sub("X", counted))
 
 
 def _day() -> list[str]:

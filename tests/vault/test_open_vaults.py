@@ -137,7 +137,11 @@ def test_a_vault_is_not_closed_under_an_operation(tmp_path: Path) -> None:
         assert [one.content for one in ann.memories.list()] == ["The kettle is blue"]
 
 
-def test_a_vault_is_not_closed_under_its_background_work_and_closes_when_that_ends(tmp_path: Path) -> None:
+def test_a_vault_is_not_closed_under_its_background_work_and_closes_when_that_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The work does not end while it waits.
+    monkeypatch.setattr("recollectum.recall.vectors.vector_search.PATIENCE_SECONDS", 0.2)
     go_on = threading.Event()
 
     def hold(_: Sequence[str], purpose: Purpose) -> None:

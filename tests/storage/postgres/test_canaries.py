@@ -1,5 +1,6 @@
 """Nothing that people wrote can be read on a server: in its files, its log of changes, a base backup or its log."""
 
+import os
 import secrets
 import subprocess
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from recollectum.storage.tables.index.generations import GenerationState
 from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from tests.plugins.postgres import PostgresDatabase
 from tests.plugins.postgres_pairs import ServerPair
+from tests.plugins.postgres_programs import Server
 
 
 class Canaries:
@@ -40,6 +42,7 @@ class Canaries:
 
 #: Of each kind: about 200 in all.
 _COUNT = 14
+_ATTEMPTS = 5
 
 
 @pytest.fixture
@@ -92,9 +95,7 @@ def _found(postgres: PostgresDatabase, canaries: Canaries, folder: Path) -> dict
     with psycopg.connect(postgres.administrator_url, autocommit=True) as administrator:
         administrator.execute("CHECKPOINT")
         (own,) = administrator.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchall()[0]
-    backup = folder / "base"
-    command = [f"{server.programs}/pg_basebackup", "-h", server.parameters["host"], "-U", "postgres", "-D", str(backup)]
-    subprocess.run([*command, "-X", "fetch", "-c", "fast"], check=True, capture_output=True)
+    backup = _base_backup(server, folder)
     found: dict[bytes, list[str]] = {}
     for path in (*_files(Path(server.data), own), *_files(backup, own), Path(server.log)):
         try:
@@ -108,12 +109,25 @@ def _found(postgres: PostgresDatabase, canaries: Canaries, folder: Path) -> dict
     return found
 
 
+def _base_backup(server: Server, folder: Path) -> Path:
+    """Make a base backup; other tests drop their databases meanwhile, which ends one that has begun with them."""
+    for number in range(_ATTEMPTS):
+        backup = folder / f"base{number}"
+        command = [f"{server.programs}/pg_basebackup", "-h", server.parameters["host"], "-U", "postgres"]
+        done = subprocess.run(
+            [*command, "-D", str(backup), "-X", "fetch", "-c", "fast"], capture_output=True, text=True
+        )
+        if done.returncode == 0:
+            return backup
+    raise AssertionError(done.stderr)
+
+
 def _files(data: Path, own: int) -> Iterator[Path]:
-    """The files of a server, without the tables of other databases."""
-    databases = data / "base"
-    for path in data.rglob("*"):
-        if path.is_file() and (databases not in path.parents or databases / str(own) in path.parents):
-            yield path
+    """The files of a server, without the tables of other databases, which their tests may drop at any moment."""
+    for folder, folders, names in os.walk(data):
+        if Path(folder) == data / "base":
+            folders[:] = [name for name in folders if name == str(own)]
+        yield from (path for name in names if (path := Path(folder, name)).is_file())
 
 
 def test_nothing_that_was_written_can_be_read_on_the_server(

@@ -107,3 +107,10 @@ def test_programs_that_write_in_turn_number_their_rows_without_a_gap(
     vault.write(lambda tx: tx.run("DELETE FROM events WHERE number > 20", {}))
     vault.write(_tell)
     assert _numbers(vault)[-1] == 22
+
+
+def test_no_statement_is_compiled_before_it_runs(programs: tuple[Database, Database, CuttingProxy]) -> None:
+    vault, _, _ = programs
+    asked = "SELECT current_setting('jit') AS jit, :any AS any"
+    for run in (vault.read, vault.write):
+        assert run(lambda tx: tx.rows(asked, {"any": "x"}))[0][0] == "off"

@@ -257,9 +257,9 @@ def _document(changes: Sequence[FileChange], copies: Sequence[Path], *, done: bo
 def _told(agent: KnownAgent, request: InstallRequest, changed: str, parts: set[EntryPart]) -> list[str]:
     """Return four lines: what works now, what was changed, what to know, and what to try."""
     name = AGENT_NAMES[agent]
-    person = request.flags[1]
+    whose = f"the memory of {request.flags[1]}" if "--user" in request.flags else "your memory on the server"
     hooks = " and hooks that recall and record" if EntryPart.HOOKS in parts else ", without hooks"
-    works = f"{name} uses the memory of {person}: tools{hooks}."
+    works = f"{name} uses {whose}: tools{hooks}."
     if agent in _REMARKS and EntryPart.HOOKS in parts:
         remark = _REMARKS[agent]
     elif EntryPart.ALLOW in parts:

@@ -111,15 +111,17 @@ def _found(postgres: PostgresDatabase, canaries: Canaries, folder: Path) -> dict
 
 def _base_backup(server: Server, folder: Path) -> Path:
     """Make a base backup; other tests drop their databases meanwhile, which ends one that has begun with them."""
+    command = [f"{server.programs}/pg_basebackup", "-h", server.parameters["host"], "-U", "postgres"]
+    told = ""
     for number in range(_ATTEMPTS):
         backup = folder / f"base{number}"
-        command = [f"{server.programs}/pg_basebackup", "-h", server.parameters["host"], "-U", "postgres"]
         done = subprocess.run(
             [*command, "-D", str(backup), "-X", "fetch", "-c", "fast"], capture_output=True, text=True
         )
         if done.returncode == 0:
             return backup
-    raise AssertionError(done.stderr)
+        told = done.stderr
+    raise AssertionError(told)
 
 
 def _files(data: Path, own: int) -> Iterator[Path]:

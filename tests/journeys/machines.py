@@ -1,14 +1,15 @@
 """A machine of a new user: an account folder, and the program as it is installed there, typed into as people do."""
 
 import os
-import select
 import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+
+from tests.doors.cli.terminals import PseudoTerminal
 
 #: The program to try, such as the one of a built wheel in its own environment; else that of this environment.
 PROGRAM = shlex.split(os.environ.get("RECOLLECTUM_PROGRAM", "")) or [sys.executable, "-m", "recollectum"]
@@ -75,16 +76,11 @@ class Machine:
         return Terminal([*PROGRAM, *shlex.split(line)[1:]], self._environ, self.folder)
 
 
-class Terminal:
-    """One program at a pseudo-terminal."""
+class Terminal(PseudoTerminal):
+    """One program at a pseudo-terminal, read from where the last look ended."""
 
-    def __init__(self, line: list[str], environ: dict[str, str], folder: Path) -> None:
-        self._master, slave = os.openpty()
-        self._process = subprocess.Popen(
-            line, stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env=environ, cwd=folder
-        )
-        os.close(slave)
-        self.shown = ""
+    def __init__(self, line: Sequence[str], environ: Mapping[str, str], folder: Path) -> None:
+        super().__init__(line, environ, folder)
         self._seen = 0
 
     def waits_for(self, text: str) -> str:
@@ -98,33 +94,4 @@ class Terminal:
 
     def types(self, text: str) -> None:
         """Type a line and press the return key."""
-        os.write(self._master, f"{text}\n".encode())
-
-    def ends(self) -> int:
-        """Read to the end; return the exit code."""
-        while self._read():
-            pass
-        return self._process.wait(_PATIENCE_S)
-
-    def __enter__(self) -> "Terminal":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        os.close(self._master)
-
-    def _read(self) -> bool:
-        ready, _, _ = select.select([self._master], [], [], _PATIENCE_S)
-        if not ready:
-            return False
-        try:
-            data = os.read(self._master, 65536)
-        except OSError:
-            # Nobody has the other side any more.
-            return False
-        self.shown += data.decode(errors="replace")
-        return bool(data)
+        self.press(f"{text}\n")

@@ -22,5 +22,5 @@ def test_a_chat_without_a_model_answers_from_what_was_said(laptop: Machine) -> N
             chat.waits_for(answer)
             chat.waits_for("> ")
         chat.types("/quit")
-        assert chat.ends() == 0
+        assert chat.end() == 0
     assert "Traceback" not in chat.shown

@@ -21,7 +21,7 @@ def test_a_person_is_erased_with_a_receipt_that_cannot_be_changed(laptop: Machin
         preview = asked.waits_for("Continue? [y/N]")
         assert "memories 1" in preview
         asked.types("y")
-        assert asked.ends() == 0, asked.shown
+        assert asked.end() == 0, asked.shown
     (receipt,) = {word.strip("(),.;:") for word in asked.shown.split() if word.startswith("prg_")}
     shown = laptop.does(f"recollectum purge receipts show {receipt} --json")
     file = tmp_path / "receipt.json"

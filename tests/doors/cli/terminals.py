@@ -5,7 +5,10 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 _PATIENCE_S = 60
 _MOMENT_S = 0.5
@@ -21,46 +24,28 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-class Terminal:
-    """One command on a pseudo-terminal."""
+class PseudoTerminal:
+    """One program on a pseudo-terminal."""
 
-    def __init__(self, *arguments: str, environ: dict[str, str] | None = None) -> None:
+    def __init__(self, line: Sequence[str], environ: Mapping[str, str], folder: Path | None = None) -> None:
         self._master, slave = os.openpty()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _LAUNCH, *arguments],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            env={**os.environ, "COLUMNS": "200", "TERM": "xterm", **(environ or {})},
+            line, stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env=environ, cwd=folder
         )
         os.close(slave)
         self.shown = ""
-
-    def wait_for(self, text: str) -> None:
-        """Read until the text is shown."""
-        deadline = time.monotonic() + _PATIENCE_S
-        while text not in self.shown:
-            assert time.monotonic() < deadline, f"{text!r} was not shown in {self.shown!r}"
-            assert self._read(), f"{text!r} was not shown in {self.shown!r}"
 
     def press(self, keys: str) -> None:
         """Press keys."""
         os.write(self._master, keys.encode())
 
-    def settle(self) -> None:
-        """Read until nothing more comes for a moment: a special key that comes before its reader waits is lost."""
-        while select.select([self._master], [], [], _MOMENT_S)[0]:
-            if not self._read():
-                break
-
     def end(self) -> int:
-        """Read to the end; the exit code."""
+        """Read to the end; return the exit code."""
         while self._read():
             pass
         return self._process.wait(_PATIENCE_S)
 
-    def __enter__(self) -> "Terminal":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -82,3 +67,24 @@ class Terminal:
             return False
         self.shown += data.decode(errors="replace")
         return bool(data)
+
+
+class Terminal(PseudoTerminal):
+    """One command of this environment on a pseudo-terminal."""
+
+    def __init__(self, *arguments: str, environ: dict[str, str] | None = None) -> None:
+        wide = {**os.environ, "COLUMNS": "200", "TERM": "xterm", **(environ or {})}
+        super().__init__([sys.executable, "-c", _LAUNCH, *arguments], wide)
+
+    def wait_for(self, text: str) -> None:
+        """Read until the text is shown."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while text not in self.shown:
+            assert time.monotonic() < deadline, f"{text!r} was not shown in {self.shown!r}"
+            assert self._read(), f"{text!r} was not shown in {self.shown!r}"
+
+    def settle(self) -> None:
+        """Read until nothing more comes for a moment: a special key that comes before its reader waits is lost."""
+        while select.select([self._master], [], [], _MOMENT_S)[0]:
+            if not self._read():
+                break

@@ -60,6 +60,7 @@ def _update(source: DatabaseFile, target: DatabaseFile) -> int:
     return source.database.read(run)
 
 
+@pytest.mark.process
 def test_a_copy_gets_what_was_changed_and_nothing_else(files: tuple[Path, Path]) -> None:
     with _opened(files) as (source, target):
         count = _update(source, target)
@@ -69,6 +70,7 @@ def test_a_copy_gets_what_was_changed_and_nothing_else(files: tuple[Path, Path])
         assert _update(source, target) == 0
 
 
+@pytest.mark.process
 def test_a_copy_that_was_brought_up_to_date_is_searched_as_the_vault_is(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -88,6 +90,7 @@ def test_a_copy_that_was_brought_up_to_date_is_searched_as_the_vault_is(
         assert answers(home) == wanted
 
 
+@pytest.mark.process
 def test_rows_that_exchanged_a_state_are_copied_as_a_whole(files: tuple[Path, Path]) -> None:
     def add(tx: Tx, first: str, second: str) -> None:
         tx.run("DELETE FROM generations", {})

@@ -85,6 +85,7 @@ def test_every_table_of_a_vault_is_exported_or_left_out_for_a_reason(tmp_path: P
     assert not {*EXPORTED} & LEFT_OUT.keys()
 
 
+@pytest.mark.process
 def test_what_is_exported_and_imported_is_exported_again_in_equal_bytes(
     home: Callable[[str], Recollectum], tmp_path: Path
 ) -> None:
@@ -260,6 +261,7 @@ def test_bad_requests_have_no_effect(bundle: Path, tmp_path: Path) -> None:
         assert not (tmp_path / "new.zip").exists()
 
 
+@pytest.mark.process
 def test_the_receipt_of_a_later_purge_names_the_bundle(bundle: Path, tmp_path: Path) -> None:
     with Recollectum(tmp_path / "small", settings={**_SETTINGS, "encryption": "off"}) as small:
         vault = small.vault(ANN)

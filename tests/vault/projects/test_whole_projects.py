@@ -23,6 +23,7 @@ def filled(vault: Vault, tmp_path: Path) -> Vault:
 
 
 @pytest.mark.feature("C14")
+@pytest.mark.process
 def test_a_purge_of_a_project_erases_it_and_nothing_else(filled: Vault) -> None:
     blue = filled.projects.get("blue").project
     seen = filled.privacy.purge.preview(PurgeRequest.projects(blue.id))

@@ -105,3 +105,12 @@ def test_the_guide_to_releases_names_what_exists() -> None:
     assert set(re.findall(r"workflow `(\w+)`", guide)) <= WORKFLOWS.keys()
     assert set(re.findall(r"`(\w+\.yml)`", guide)) <= {f"{name}.yml" for name in WORKFLOWS}
     assert all((ROOT / f"{one.replace('.', '/')}.py").is_file() for one in re.findall(r"-m (tools\.\w+)", guide))
+
+
+def test_the_readme_names_the_two_commands_that_do_everything_and_ci_runs_the_second() -> None:
+    shown = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for command in ("demo", "test"):
+        assert f"\nmake {command} " in shown
+        assert f"\n{command}: " in targets
+    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1] == "make test"

@@ -10,6 +10,7 @@ import pytest
 
 from recollectum.domain.ids import system_clock
 from recollectum.doors.cli.commands.operate.serve import describe_started
+from recollectum.doors.cli.main import main
 from recollectum.doors.server.daemon import Listening, StartedDaemon
 from tests.doors.server.certificates import make_certificate
 from tests.doors.server.daemons import called, daemon, home
@@ -56,6 +57,12 @@ def test_files_that_cannot_be_used_are_refused_in_one_sentence(tmp_path: Path) -
     readable = called("serve", "--tls-cert", str(files.certificate), "--tls-key", str(files.key))
     assert readable.returncode == 1
     assert f"run: chmod 600 {files.key}" in readable.stderr
+
+
+def test_files_that_are_not_there_make_no_home(tmp_path: Path) -> None:
+    place, none = tmp_path / "home", str(tmp_path / "none.pem")
+    assert main(["serve", "--home", str(place), "--tls-cert", none, "--tls-key", none]) == 1
+    assert not place.exists()
 
 
 def test_half_of_the_files_is_a_mistake() -> None:

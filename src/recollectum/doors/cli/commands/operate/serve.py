@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from recollectum.doors.server.daemon import Listening, StartedDaemon
+    from recollectum.doors.server.tls import TlsFiles
     from recollectum.engine import Recollectum
 
 _EVERYWHERE = ("0.0.0.0", "::")
@@ -45,18 +46,15 @@ def serve(
     """Run the daemon: maintain the vaults and answer requests until Ctrl-C or SIGTERM; one per home."""
     if run.user is not None:
         raise InvalidInput(f"--user {run.user[:60]!r} has no meaning here: a daemon serves everybody; leave it out")
-    files = _tls_files(tls_cert, tls_key)
+    # Before the home is opened: a mistake must not make one.
+    tls = _tls_files(tls_cert, tls_key)
     _check_alone(run)
     with open_home(run, create=True) as recollectum:
         # Imported here: it is slow to import, and a running daemon is the more likely problem.
         from recollectum.doors.server.daemon import ListenAddress  # noqa: PLC0415
         from recollectum.doors.server.daemon import serve as serve_home  # noqa: PLC0415
-        from recollectum.doors.server.tls import TlsFiles, check_tls  # noqa: PLC0415
 
         rules = recollectum.settings.server
-        tls = TlsFiles(certificate=files[0], key=files[1]) if files else None
-        if tls is not None:
-            check_tls(tls)
         place = ListenAddress(
             host=rules.host if host is None else host, port=rules.port if port is None else port, tls=tls
         )
@@ -147,13 +145,17 @@ def _is_loopback(host: str) -> bool:
     return ip_address(host).is_loopback
 
 
-def _tls_files(certificate: str | None, key: str | None) -> tuple[Path, Path] | None:
-    """Return both files, or None; one without the other is a mistake."""
+def _tls_files(certificate: str | None, key: str | None) -> "TlsFiles | None":
+    """Return both files, which can be used, or None; one without the other is a mistake."""
     if certificate is None and key is None:
         return None
     if certificate is None or key is None:
         raise Misuse("HTTPS needs both: --tls-cert FILE and --tls-key FILE")
-    return Path(certificate).expanduser().absolute(), Path(key).expanduser().absolute()
+    from recollectum.doors.server.tls import TlsFiles, check_tls  # noqa: PLC0415 - few servers have a certificate
+
+    files = TlsFiles(certificate=Path(certificate).expanduser().absolute(), key=Path(key).expanduser().absolute())
+    check_tls(files)
+    return files
 
 
 def started_document(started: "StartedDaemon") -> dict[str, object]:

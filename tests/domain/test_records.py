@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import inspect
+import operator
 import pickle
 from collections.abc import Callable
 from typing import Any, get_type_hints
@@ -175,7 +176,12 @@ def test_a_class_that_compares_in_its_own_way_can_still_be_hashed() -> None:
     assert hash(Folded("A")) == hash(Folded("A"))
 
 
-def test_a_class_costs_one_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "use", [operator.methodcaller("__call__", 1), inspect.signature, operator.attrgetter("__init__")]
+)
+def test_a_class_costs_one_compilation_when_it_is_first_used(
+    monkeypatch: pytest.MonkeyPatch, use: Callable[[type], object]
+) -> None:
     compiled: list[str] = []
     run = exec
 
@@ -185,5 +191,8 @@ def test_a_class_costs_one_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(records, "exec", counted, raising=False)
     monkeypatch.setattr(dataclasses, "exec", counted, raising=False)
-    _point(records.dataclass)
+    point = _point(records.dataclass)
+    assert not compiled
+    use(point)
+    use(point)
     assert len(compiled) == 1

@@ -1,8 +1,9 @@
 """A `dataclass` decorator that starts fast: it makes the same frozen classes as the standard one from less source.
 
 The standard decorator compiles six functions for each frozen class, which takes most of the time of an import: half a
-millisecond for each of hundreds of classes. Here only `__init__` is compiled; the other methods are closures. Any other
-class than a frozen one with slots goes to the standard decorator.
+millisecond for each of hundreds of classes. Here only `__init__` is compiled, when it is first used, because a process
+makes instances of few of its classes; the other methods are closures. Any other class than a frozen one with slots goes
+to the standard decorator.
 """
 
 import dataclasses
@@ -55,7 +56,7 @@ def dataclass(
         made = dataclasses.dataclass(
             init=False, repr=False, eq=False, slots=True, kw_only=kw_only, weakref_slot=weakref_slot
         )(cls)
-        methods = {"__init__": _initialiser(made), **_COMMON, **_comparisons(made)}
+        methods = {"__init__": _LazyInitialiser(made), **_COMMON, **_comparisons(made)}
         if repr:
             methods["__repr__"] = _repr
         for name, method in methods.items():
@@ -64,6 +65,19 @@ def dataclass(
         return made
 
     return decorate
+
+
+class _LazyInitialiser:
+    """Stands for `__init__` in a class until somebody calls it or looks at it."""
+
+    def __init__(self, cls: type) -> None:
+        self._cls = cls
+
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., None]:
+        # Two threads may both get here: they compile the same.
+        made = _initialiser(self._cls)
+        type.__setattr__(self._cls, "__init__", made)
+        return made if instance is None else made.__get__(instance, owner)
 
 
 def _initialiser(cls: type) -> Callable[..., None]:

@@ -17,10 +17,12 @@ from recollectum.recall.vectors.quantisation import quantise
 from recollectum.recall.vectors.query import FEEDBACK_WEIGHT, VectorQuery
 from recollectum.recall.vectors.scan import ByteScan
 from recollectum.storage.engine import VAULT
+from recollectum.storage.port import Row, Tx
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.sqlite.migrate import migrate, shipped
 from recollectum.storage.tables.index import generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState
+from recollectum.storage.tables.index.vectors import JoinedVectors
 from tests.matrix.homes import START, Turning, quick_folder
 
 pytestmark = pytest.mark.slow
@@ -184,6 +186,27 @@ def test_a_damaged_row_is_passed_over(database: SqliteDatabase) -> None:
     _put(database, generation, [5, 6], [b"x" * (_DIMENSIONS + 1), data[1]])
     _refresh(database, matrix)
     assert sorted(matrix.near(_random(1, 8)[0]).best(10)) == [1, 4, 6]
+
+
+def test_vectors_are_read_in_one_piece_unless_their_lengths_differ(database: SqliteDatabase) -> None:
+    rows, generation = quantise(_random(1200, 18)), _begin(database)
+    numbers = [number for number in range(1, 1401) if number % 7]
+    rows[700] = rows[700][:_DIMENSIONS]
+    _put(database, generation, numbers, rows)
+    pages = [database.read(lambda tx, after=after: _page(tx, generation, after)) for after in (0, 400, 800, 1399)]
+    assert [joined is None for joined, _ in pages] == [False, False, True, True]
+    for joined, plain in pages[:2]:
+        assert joined is not None
+        assert list(map(int, joined.chunks.split(","))) == [number for number, _ in plain]
+        assert (joined.data, joined.size) == (b"".join(data for _, data in plain), len(rows[0]))
+    matrix = VectorMatrix(generation.id, _DIMENSIONS)
+    _refresh(database, matrix)
+    assert len(matrix) == len(rows)
+    assert all(matrix.near(_random(1200, 18)[place]).best(1) == [numbers[place]] for place in (0, 511, 700, 1199))
+
+
+def _page(tx: Tx, generation: Generation, after: int) -> tuple[JoinedVectors | None, list[Row]]:
+    return vectors.joined_after(tx, generation.id, after, 300), vectors.after(tx, generation.id, after, 300)
 
 
 def test_nothing_is_a_matrix_too(database: SqliteDatabase) -> None:

@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from recollectum.recall.vectors import ivf
 from recollectum.recall.vectors.ivf import IvfCells
-from recollectum.recall.vectors.quantisation import are_valid_rows, low_bits_size, unpack_rows
+from recollectum.recall.vectors.quantisation import (
+    are_valid_rows,
+    known_lengths,
+    low_bits_size,
+    unpack_joined,
+    unpack_rows,
+)
 from recollectum.recall.vectors.scan import SIGN_SCAN_MINIMUM, ScanResult, VectorBlock, byte_lengths, scan_nearest
 from recollectum.recall.vectors.sign_bits import SignBits, can_count_bits, no_bits
-from recollectum.storage.port import Row, Tx
+from recollectum.storage.port import Tx
 from recollectum.storage.tables.index import vectors
 from recollectum.storage.tables.index.generations import Generation
 
@@ -142,25 +148,32 @@ class VectorMatrix:
             self._count = self._lists.grouped
         # All vectors are as many pages as the cache has, or more: they must not evict what the next questions read.
         with tx.reading_once() if self._last == 0 else nullcontext():
-            while page := vectors.after(tx, self.generation, self._last, tx.page_rows):
-                self._append(page)
-                self._last = page[-1][0]
-                if len(page) < tx.page_rows:
-                    break
+            while self._load_page(tx) == tx.page_rows:
+                pass
 
-    def _append(self, page: list[Row]) -> None:
+    def _load_page(self, tx: Tx) -> int:
+        """Load the next page of rows, and return how many it has."""
         import numpy as np  # noqa: PLC0415
 
-        chunks, data = zip(*page, strict=True)
-        if not are_valid_rows(data, self.dimensions):
+        joined = vectors.joined_after(tx, self.generation, self._last, tx.page_rows)
+        if joined and joined.size in known_lengths(self.dimensions):
+            numbers = np.fromstring(joined.chunks, np.int64, sep=",")
+            self._append(numbers, *unpack_joined(joined.data, len(numbers), self.dimensions))
+            self._last = int(numbers[-1])
+            return len(numbers)
+        whole = page = vectors.after(tx, self.generation, self._last, tx.page_rows)
+        if not are_valid_rows([row[1] for row in page], self.dimensions):
             # A row of another length is damaged: it is skipped, and its chunk is found by its words.
-            page = [row for row in page if are_valid_rows(row[1:], self.dimensions)]
-            if page:
-                self._append(page)
-            return
-        numbers = np.array(chunks, np.int64)
-        rows, low = unpack_rows(data, self.dimensions)
-        self._make_room(len(data))
+            whole = [row for row in page if are_valid_rows(row[1:], self.dimensions)]
+        if whole:
+            chunks, data = zip(*whole, strict=True)
+            self._append(np.array(chunks, np.int64), *unpack_rows(data, self.dimensions))
+        if page:
+            self._last = page[-1][0]
+        return len(page)
+
+    def _append(self, numbers: "Numbers", rows: "NDArray[np.int8]", low: "NDArray[np.uint8]") -> None:
+        self._make_room(len(numbers))
         places = self._new_places(numbers)
         self._rows[places], self._low[places] = rows, low
         self._inverse[places], self._numbers[places] = 1 / byte_lengths(rows), numbers

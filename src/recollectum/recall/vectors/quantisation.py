@@ -48,8 +48,12 @@ def dequantise(high: "Bytes", low: "Bits") -> "Vectors":
 
 def are_valid_rows(data: Sequence[bytes], dimensions: int) -> bool:
     """Return whether rows have one of the lengths that were ever written; a row of another length is damaged."""
-    known = {dimensions + low_bits_size(dimensions), dimensions, dimensions + -(-dimensions // 4)}
-    return set(map(len, data)) <= known
+    return set(map(len, data)) <= known_lengths(dimensions)
+
+
+def known_lengths(dimensions: int) -> set[int]:
+    """Return the lengths in bytes that stored vectors ever had."""
+    return {dimensions + low_bits_size(dimensions), dimensions, dimensions + -(-dimensions // 4)}
 
 
 def unpack_rows(data: Sequence[bytes], dimensions: int) -> "tuple[Bytes, Bits]":
@@ -58,7 +62,7 @@ def unpack_rows(data: Sequence[bytes], dimensions: int) -> "tuple[Bytes, Bits]":
 
     lengths = set(map(len, data))
     if len(lengths) == 1:
-        return _unpack_equal_rows(np.frombuffer(b"".join(data), np.uint8).reshape(len(data), -1), dimensions)
+        return unpack_joined(b"".join(data), len(data), dimensions)
     high = np.empty((len(data), dimensions), np.int8)
     low = np.empty((len(data), low_bits_size(dimensions)), np.uint8)
     for length in lengths:
@@ -67,10 +71,11 @@ def unpack_rows(data: Sequence[bytes], dimensions: int) -> "tuple[Bytes, Bits]":
     return high, low
 
 
-def _unpack_equal_rows(rows: "Bits", dimensions: int) -> "tuple[Bytes, Bits]":
+def unpack_joined(data: bytes, count: int, dimensions: int) -> "tuple[Bytes, Bits]":
     """Unpack rows of one length: of the current format, or of an earlier one with two low bits or none."""
     import numpy as np  # noqa: PLC0415
 
+    rows = np.frombuffer(data, np.uint8).reshape(count, -1)
     high, low = rows[:, :dimensions].view(np.int8), rows[:, dimensions:]
     if low.shape[1] == low_bits_size(dimensions):
         return high, low

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.row_lists import values_of
@@ -11,6 +12,11 @@ _ADD = "INSERT INTO vectors (generation, chunk, data) VALUES {rows} ON CONFLICT 
 _AFTER = """
     SELECT chunk, data FROM vectors WHERE generation = :generation AND chunk > :after ORDER BY chunk LIMIT :limit
 """
+# All vectors of a page as one value: to make a Python object of each takes a sixth of the time of a first search.
+_JOINED_AFTER = f"""
+    SELECT min(length(data)), max(length(data)), group_concat(chunk, ','), CAST(group_concat(data, '') AS BLOB)
+      FROM ({_AFTER}) AS page
+"""  # noqa: S608  (constants of this file)
 _LAST = "SELECT max(chunk) FROM vectors WHERE generation = :generation"
 _REMOVE = "DELETE FROM vectors WHERE generation = :generation AND chunk IN (SELECT value FROM numbers(:chunks))"
 _COUNT = "SELECT count(*) FROM vectors WHERE generation = :generation"
@@ -29,6 +35,28 @@ def add(tx: Tx, generation: int, entries: Iterable[tuple[int, bytes]]) -> None:
 def after(tx: Tx, generation: int, chunk: int, limit: int = _ALL) -> list[Row]:
     """Return the chunk numbers and vectors after a number, in order; without a limit all of them."""
     return tx.rows(_AFTER, {"generation": generation, "after": chunk, "limit": limit})
+
+
+class JoinedVectors(NamedTuple):
+    """Vectors of one length, in the order of their chunks."""
+
+    #: The numbers of the chunks, separated by commas.
+    chunks: str
+    #: The bytes of one vector.
+    size: int
+    data: bytes
+
+
+def joined_after(tx: Tx, generation: int, chunk: int, limit: int) -> JoinedVectors | None:
+    """Return the vectors after a number, as `after` does, in one piece.
+
+    Return None if there are none, if they have several lengths, or if each is encrypted for itself.
+    """
+    if not tx.reads_texts:
+        return None
+    found = tx.rows(_JOINED_AFTER, {"generation": generation, "after": chunk, "limit": limit})
+    shortest, longest, numbers, data = found[0]
+    return JoinedVectors(numbers, longest, data) if longest and shortest == longest else None
 
 
 def last(tx: Tx, generation: int) -> int:

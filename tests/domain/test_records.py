@@ -3,7 +3,6 @@
 import copy
 import dataclasses
 import inspect
-import operator
 import pickle
 from collections.abc import Callable
 from typing import Any, get_type_hints
@@ -176,12 +175,7 @@ def test_a_class_that_compares_in_its_own_way_can_still_be_hashed() -> None:
     assert hash(Folded("A")) == hash(Folded("A"))
 
 
-@pytest.mark.parametrize(
-    "use", [operator.methodcaller("__call__", 1), inspect.signature, operator.attrgetter("__init__")]
-)
-def test_a_class_costs_one_compilation_when_it_is_first_used(
-    monkeypatch: pytest.MonkeyPatch, use: Callable[[type], object]
-) -> None:
+def test_a_class_is_compiled_once_it_is_looked_at_or_has_some_instances(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
     run = exec
 
@@ -192,7 +186,49 @@ def test_a_class_costs_one_compilation_when_it_is_first_used(
     monkeypatch.setattr(records, "exec", counted, raising=False)
     monkeypatch.setattr(dataclasses, "exec", counted, raising=False)
     point = _point(records.dataclass)
+    first = point(1, seen=3)
     assert not compiled
-    use(point)
-    use(point)
+    later = [point(1, seen=3) for _ in range(20)]
     assert len(compiled) == 1
+    assert all(one == first for one in later)
+    assert inspect.signature(_point(records.dataclass)) == inspect.signature(point)
+    assert len(compiled) == 2
+
+
+def _refusal(point: Callable[..., object], given: tuple[object, ...], named: dict[str, object]) -> str:
+    with pytest.raises(TypeError) as refused:
+        point(*given, **named)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ((), {}),
+        ((), {"y": 1}),
+        ((1,), {"x": 1}),
+        ((1,), {"z": 2}),
+        ((1,), {"made": "there"}),
+        ((1, 2, ["a"], 3, 4), {}),
+    ],
+)
+def test_wrong_arguments_are_refused_alike_by_the_first_call_and_later_ones(
+    given: tuple[object, ...], named: dict[str, object]
+) -> None:
+    ours, standard = _point(records.dataclass), _point(dataclasses.dataclass)
+    assert [_refusal(ours, given, named) for _ in range(6)] == [_refusal(standard, given, named)] * 6
+
+
+def test_a_check_and_the_fields_of_a_parent_hold_for_the_first_instance_and_later_ones() -> None:
+    @records.dataclass(frozen=True, slots=True, kw_only=True)
+    class Sized(Checked):
+        """A class below another one."""
+
+        unit: str = "m"
+
+    made = [Sized("a", size=3, parts=("b",)) for _ in range(9)]
+    assert {(one.name, one.parts, one.size, one.unit) for one in made} == {("a", ("b",), 3, "m")}
+    with pytest.raises(ValueError, match="size is -1"):
+        Sized("a", size=-1)
+    fresh = _point(records.dataclass)
+    assert fresh(1).tags is not fresh(1).tags

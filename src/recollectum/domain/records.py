@@ -1,14 +1,15 @@
 """A `dataclass` decorator that starts fast: it makes the same frozen classes as the standard one from less source.
 
 The standard decorator compiles six functions for each frozen class, which takes most of the time of an import: half a
-millisecond for each of hundreds of classes. Here only `__init__` is compiled, when it is first used, because a process
-makes instances of few of its classes; the other methods are closures. Any other class than a frozen one with slots goes
-to the standard decorator.
+millisecond for each of hundreds of classes. Here only `__init__` is compiled, and only after some instances were made,
+because of most classes a process makes one or none. The other methods are closures. Any other class than a frozen one
+with slots goes to the standard decorator.
 """
 
 import dataclasses
 import sys
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import Any, TypeVar, cast, dataclass_transform
@@ -25,6 +26,8 @@ class _Factory:
 
 
 _FACTORY = _Factory()
+#: How many instances are made before `__init__` is compiled.
+_CALLS_BEFORE = 4
 
 
 @dataclass_transform(field_specifiers=(dataclasses.field,))
@@ -68,16 +71,52 @@ def dataclass(
 
 
 class _LazyInitialiser:
-    """Stands for `__init__` in a class until somebody calls it or looks at it."""
+    """Stands for `__init__` in a class until it is looked at, or called a few times; then it is compiled.
+
+    To compile it takes as long as some thirty calls of this one, and of most classes a process makes one or two
+    instances.
+    """
 
     def __init__(self, cls: type) -> None:
         self._cls = cls
+        self._calls = 0
 
     def __get__(self, instance: object, owner: type | None = None) -> Callable[..., None]:
+        self._calls += 1
+        if instance is not None and self._calls <= _CALLS_BEFORE:
+            return partial(self._set_fields, instance)
+        made = self._compile()
+        return made if instance is None else made.__get__(instance, owner)
+
+    def _set_fields(self, instance: Any, /, *given: object, **named: object) -> None:  # noqa: ANN401
+        """Do what the compiled one does."""
+        fields = dataclasses.fields(self._cls)
+        taken = {one.name: one for one in fields if one.init}
+        values = {**dict(zip((name for name, one in taken.items() if not one.kw_only), given, strict=False)), **named}
+        missing = any(_has_no_default(one) for name, one in taken.items() if name not in values)
+        if missing or len(values) < len(given) + len(named) or not values.keys() <= taken.keys():
+            # The compiled one says what is wrong with these arguments.
+            self._compile()(instance, *given, **named)
+            return
+        for one in fields:
+            if one.name in values:
+                object.__setattr__(instance, one.name, values[one.name])
+            elif one.default_factory is not dataclasses.MISSING:
+                object.__setattr__(instance, one.name, one.default_factory())
+            elif one.default is not dataclasses.MISSING:
+                object.__setattr__(instance, one.name, one.default)
+        if hasattr(self._cls, "__post_init__"):
+            instance.__post_init__()
+
+    def _compile(self) -> Callable[..., None]:
         # Two threads may both get here: they compile the same.
         made = _initialiser(self._cls)
         type.__setattr__(self._cls, "__init__", made)
-        return made if instance is None else made.__get__(instance, owner)
+        return made
+
+
+def _has_no_default(one: "dataclasses.Field[Any]") -> bool:
+    return one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
 
 
 def _initialiser(cls: type) -> Callable[..., None]:

@@ -29,8 +29,8 @@ class AllowedChunks:
         wanted = list(numbers)
         known = self._known
         if unknown := [number for number in wanted if number not in known]:
-            found = search.evidence(self._tx, unknown, self.params, filtered=self.filtered)
-            known.update((number, found.get(number)) for number in unknown)
+            known.update(dict.fromkeys(unknown))
+            known.update(search.evidence(self._tx, unknown, self.params, filtered=self.filtered))
         return {number: one for number in wanted if (one := known[number]) is not None}
 
     def best(self, ordered: list[int], most: int) -> list[int]:

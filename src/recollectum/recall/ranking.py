@@ -1,5 +1,6 @@
 """Ranks the candidates of all arms by z-score fusion, and detects an arm that returned too few."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -112,10 +113,12 @@ def rank_candidates(question: ParsedQuestion, pool: CandidatePool) -> Ranking:
     wanted = within.params["speaker"] is not None or asks_the_assistant(question.text)
     candidates = [_candidate(question, one, cosines, scores, assistant_wanted=wanted) for one in known.values()]
     ranked, _ = fuse_scores(candidates, scale)
+    # A turn whose session has no other candidate gains nothing.
+    together = Counter([one.session for one in known.values()])
     places = {
         number: TurnPlace(one.session, one.position, one.author)
         for number, one in known.items()
-        if one.session is not None and one.position is not None
+        if one.session is not None and one.position is not None and together[one.session] > 1
     }
     return Ranking(boost_by_context(ranked, places), known, cosines, scores, frozenset(looked), pool, scale)
 
@@ -178,5 +181,5 @@ def _candidate(
         one.role == Role.ASSISTANT and not (assistant_wanted or named),
         one.importance,
         _DISTRUST[one.trust],
-        question.is_near(one),
+        question.near is not None and question.is_near(one),
     )

@@ -111,6 +111,9 @@ def test_few_of_many_rows_are_scored_and_the_least_distances_are_among_them() ->
     found = nearest_rows(distances, 128)
     assert 2_000 < len(found) < 10_000
     assert distances[found].max() <= np.delete(distances, found).min()
+    sample = distances[:: len(distances) // 4_096]
+    wanted = (3_072 + len(distances) // 256) * len(sample) // len(distances)
+    assert found.tolist() == np.flatnonzero(distances <= np.sort(sample)[wanted]).tolist()
     # All of the nearest are where the sample is taken.
     distances[:: len(distances) // 4_096] = 0
     assert len(nearest_rows(distances, 128)) > 2_000

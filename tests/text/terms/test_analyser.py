@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollectum.storage.sqlite.full_text.posting_reader import quoted
 from recollectum.text.terms.analyser import MAX_TERMS, Phrase, QueryTerm, index_terms, phrases, query_terms
-from recollectum.text.terms.words import located_pieces
+from recollectum.text.terms.words import MAX_WORD, analyse, located_pieces
 from tests.text.terms.full_text import FullText
 
 FOUND = [
@@ -220,3 +220,10 @@ def test_indexing_a_message_costs_little_more_than_finding_its_words() -> None:
 @given(st.text(st.characters(max_codepoint=127), max_size=60) | st.text("aZ9.+#'@,- ", max_size=60))
 def test_plain_letters_are_split_in_the_same_way_beside_those_of_other_scripts(text: str) -> None:
     assert [*located_pieces(text), *located_pieces("é")] == [*located_pieces(f"{text} é")]
+
+
+@given(st.text("az09", min_size=1, max_size=2 * MAX_WORD))
+def test_a_plain_word_has_the_forms_of_the_same_word_with_a_capital(word: str) -> None:
+    # Only a word in lower case takes the short way.
+    assert analyse(word[:MAX_WORD]) == analyse(word[:MAX_WORD].capitalize())
+    assert analyse(word).parts == (word[:MAX_WORD],)

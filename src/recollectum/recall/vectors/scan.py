@@ -1,7 +1,7 @@
 """Scans a snapshot of quantised vectors for a query, and re-scores the best exactly."""
 
 import math
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -78,7 +78,8 @@ class VectorBlock:
 
     def scan(self, asked: "Bytes", spans: list[tuple[int, int]]) -> "Scores":
         """Return the scores of the rows of some spans for a query of signed bytes, in the order of their cosines."""
-        scores, end = _dot_products(asked, [self.rows[start:stop] for start, stop in spans]), 0
+        count, end = sum(stop - start for start, stop in spans), 0
+        scores = _dot_products(asked, (self.rows[start:stop] for start, stop in spans), count)
         for start, stop in spans:
             begin, end = end, end + stop - start
             part = scores[begin:end]
@@ -88,13 +89,9 @@ class VectorBlock:
 
     def scores_at(self, asked: "Bytes", places: "Numbers") -> "Scores":
         """Return the scores of the rows at some places."""
-        import numpy as np  # noqa: PLC0415
-
-        scores = np.empty(len(places), np.float32)
         # A few at a time: they stay in the cache, and take little memory beside the matrix.
-        for start in range(0, len(places), _AT_ONCE):
-            some = places[start : start + _AT_ONCE]
-            scores[start : start + len(some)] = _dot_products(asked, [self.rows.take(some, axis=0)])
+        parts = (places[start : start + _AT_ONCE] for start in range(0, len(places), _AT_ONCE))
+        scores = _dot_products(asked, (self.rows.take(some, axis=0) for some in parts), len(places))
         scores *= self.inverse[places]
         return scores
 
@@ -172,9 +169,9 @@ class SignScan:
 
     def sample(self, most: int) -> "Scores":
         """Return the scores of about so many rows from all over the block."""
-        import numpy as np  # noqa: PLC0415
-
-        return self.block.scores_at(self.asked, np.arange(0, self.count, max(1, self.count // most)))
+        step = max(1, self.count // most)
+        rows = self.block.rows[::step]
+        return _dot_products(self.asked, [rows], len(rows)) * self.block.inverse[::step]
 
     def top(self, most: int) -> "Numbers":
         """Return the places of the highest scores, `most` or all, in no order."""
@@ -343,11 +340,11 @@ def _length(vector: "Scores") -> float:
     return math.sqrt(float(vector.dot(vector))) or 1.0
 
 
-def _dot_products(query: "Bytes", parts: "Sequence[Bytes]") -> "Scores":
-    """Return the dot product of a query with every row: by the SIMD package if installed, else by numpy in blocks."""
+def _dot_products(query: "Bytes", parts: "Iterable[Bytes]", count: int) -> "Scores":
+    """Return the dot product of a query with each of `count` rows: by the SIMD package if installed, else by numpy."""
     import numpy as np  # noqa: PLC0415
 
-    scores = np.empty(sum(map(len, parts)), np.float32)
+    scores = np.empty(count, np.float32)
     try:
         from numkong import cdist  # noqa: PLC0415 - optional
     except ImportError:

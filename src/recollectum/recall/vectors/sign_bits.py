@@ -120,7 +120,9 @@ def nearest_rows(distances: "NDArray[np.uint8]", most: int) -> "Places":
         return np.arange(count)
     sample = distances[:: max(1, count // _SAMPLE)]
     least = wanted * len(sample) // count
-    found = np.flatnonzero(distances <= np.partition(sample, least)[least])
+    # A distance is a byte: to count each value takes a third of the time of a partition.
+    line = int(np.bincount(sample).cumsum().searchsorted(least, side="right"))
+    found = np.flatnonzero(distances <= line)
     if 2 * len(found) < wanted:
         # The sample has more near rows than the whole.
         found = np.flatnonzero(distances <= np.partition(distances, wanted)[wanted])

@@ -68,7 +68,7 @@ MAX_TERMS = 64
 _LONGEST_QUERY = 10_000
 _MAX_PHRASE = 16
 _SHORTEST_NUMBER = 4
-_UNJOINED = {ord(char): None for char in "-._@/\\:',"}
+_UNJOINED = b"-._@/\\:',"
 #: How the dot before a name such as .NET is spelled.
 _SPELLED_DOT = "dot"
 
@@ -98,7 +98,7 @@ def may_have(text: str, terms: frozenset[str]) -> frozenset[str]:
         # Folding changes letters, and these symbols are spelled out.
         return terms
     # A term is a run of letters and digits, or several runs joined.
-    joined = text.lower().translate(_UNJOINED)
+    joined = text.lower().encode().translate(None, _UNJOINED).decode()
     return frozenset([term for term in terms if term in joined or term.startswith(_SPELLED_DOT)])
 
 

@@ -212,6 +212,9 @@ def is_unspaced(char: str) -> bool:
 
 def analyse(found: str) -> WordForms:
     """Return the word forms of a piece of folded text."""
+    if found.isascii() and found.isalnum() and found.islower():
+        # Most words of a question: nothing to split, and nothing to spell otherwise.
+        return WordForms((found[:MAX_WORD],))
     if is_unspaced(found[0]):
         return WordForms((), run=found)
     name, symbols = _take_symbols(found)

@@ -1,7 +1,7 @@
 """Reads posting lists from FTS5: of terms, phrases and prefixes, whole or in part."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import cast
 
 import apsw
@@ -10,12 +10,18 @@ from recollectum.storage.full_text.tokenizer import TOKENIZER, cut_with
 from recollectum.storage.port import Row
 from recollectum.text.terms.analyser import Phrase
 
+#: Up to this many postings of each term, one statement for all terms takes less time than one for each.
+_FEW = 500
 #: A temporary table of each connection; it stores no rows.
 _OCCURRENCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.occurrences USING fts5vocab (main, search, instance)"
 _OF_PHRASE = "SELECT json_group_array(rowid) FROM search WHERE search MATCH ?"
 _SOME_OF_TERMS = """
     SELECT (SELECT json_group_array(doc) FROM (SELECT doc FROM temp.occurrences WHERE term = one.value LIMIT ?))
       FROM json_each(?) AS one
+"""
+# Of one term: for each posting it takes a sixth less time than inside another statement.
+_SOME_OF_TERM = """
+    SELECT json_group_array(doc) FROM (SELECT doc FROM temp.occurrences WHERE term = ? LIMIT ?)
 """
 _SOME_OF_PHRASE = """
     SELECT json_group_array(number) FROM (SELECT rowid AS number FROM search WHERE search MATCH ? LIMIT ?)
@@ -96,14 +102,18 @@ class PostingReader:
         known = self._terms
         terms = {phrase: known[phrase] if phrase in known else self._term(phrase) for phrase in phrases}
         known.update(terms)
-        single = [phrase for phrase, term in terms.items() if term is not None]
-        listed = json.dumps([terms[phrase] for phrase in single])
-        rows = fetch(self._connection, _SOME_OF_TERMS, (most, listed)) if single else []
-        found = {phrase: cast(str, row[0]) for phrase, row in zip(single, rows, strict=True)}
+        found = self._some_of_terms({phrase: term for phrase, term in terms.items() if term is not None}, most)
         return {
             phrase: found[phrase] if term is not None else self._one(_SOME_OF_PHRASE, phrase, most)
             for phrase, term in terms.items()
         }
+
+    def _some_of_terms(self, terms: Mapping[str, str], most: int) -> dict[str, str]:
+        """Return the first `most` postings of phrases of one term each."""
+        if most > _FEW:
+            return {phrase: self._one(_SOME_OF_TERM, term, most) for phrase, term in terms.items()}
+        rows = fetch(self._connection, _SOME_OF_TERMS, (most, json.dumps([*terms.values()]))) if terms else []
+        return {phrase: cast(str, row[0]) for phrase, row in zip(terms, rows, strict=True)}
 
     def newest(self, phrase: str, most: int, rare: Sequence[str], frequent: Sequence[str]) -> tuple[str, int]:
         """Return the newest chunks with a phrase, its newest ones with a frequent phrase, and all with a rare phrase.

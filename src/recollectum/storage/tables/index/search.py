@@ -133,7 +133,8 @@ class Evidence(NamedTuple):
     #: When a memory was last said again or edited; of other texts, the time they were created.
     updated: int
     speaker: str | None
-    author: str
+    #: Who said or wrote it; None for a turn without a speaker.
+    named_author: str | None
     #: Of a turn; None for memories and notes.
     session: str | None
     position: int | None
@@ -141,17 +142,17 @@ class Evidence(NamedTuple):
     #: Of a memory; a turn has the project of its session.
     project: str | None
 
+    @property
+    def author(self) -> str:
+        """Return who said or wrote it: of a turn without a speaker, its role."""
+        return (self.role or "") if self.named_author is None else self.named_author
+
 
 def evidence(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> dict[int, Evidence]:
     """Return those of the chunks that the filters allow, by number."""
     sql = _EVIDENCE if filtered else _EVIDENCE_UNFILTERED
     rows = tx.rows(sql, {**params, "numbers": to_json_list(numbers)})
-    return {row[0]: Evidence._make(row if row[11] is not None else _by_role(row)) for row in rows}
-
-
-def _by_role(row: Row) -> Row:
-    """Return the row of a turn without a speaker, whose role is its author."""
-    return (*row[:11], row[14], *row[12:])
+    return {row[0]: Evidence._make(row) for row in rows}
 
 
 def in_time(tx: Tx, start: int, end: int, most: int) -> list[int]:

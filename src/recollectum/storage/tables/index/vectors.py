@@ -14,7 +14,7 @@ _AFTER = """
 """
 # All vectors of a page as one value: to make a Python object of each takes a sixth of the time of a first search.
 _JOINED_AFTER = f"""
-    SELECT min(length(data)), max(length(data)), group_concat(chunk, ','), CAST(group_concat(data, '') AS BLOB)
+    SELECT max(length(data)), group_concat(chunk, ','), CAST(group_concat(data, '') AS BLOB)
       FROM ({_AFTER}) AS page
 """  # noqa: S608  (constants of this file)
 _LAST = "SELECT max(chunk) FROM vectors WHERE generation = :generation"
@@ -55,8 +55,10 @@ def joined_after(tx: Tx, generation: int, chunk: int, limit: int) -> JoinedVecto
     if not tx.reads_texts:
         return None
     found = tx.rows(_JOINED_AFTER, {"generation": generation, "after": chunk, "limit": limit})
-    shortest, longest, numbers, data = found[0]
-    return JoinedVectors(numbers, longest, data) if longest and shortest == longest else None
+    longest, numbers, data = found[0]
+    # All are as long as the longest if they are together.
+    alike = longest and len(data) == longest * (numbers.count(",") + 1)
+    return JoinedVectors(numbers, longest, data) if alike else None
 
 
 def last(tx: Tx, generation: int) -> int:

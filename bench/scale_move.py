@@ -24,13 +24,13 @@ def measure(folder: Path, size: int, rounds: int) -> Iterator[Ratio]:
         home = folder / str(number)
         with opened(home, {"encryption": "auto"}) as files:
             filled(files.vault(_OWNER), texts)
-        with database_on(available()[-1]) as database, closing(BareRows(database.administrator_url)) as rows:
+        with database_on(available()[-1]) as database, closing(BareRows(database)) as rows:
             switch_sync_on(database)
             ours.append(timed(partial(_move, home, database)))
             analyse(database)
             moved = rows.of_vault(1)
             count = sum(map(len, moved.values()))
-            floors.append(timed(partial(rows.insert_all, moved)))
+            floors.append(timed(rows.together(moved)))
     moved_in, inserted_in = typical(ours), typical(floors)
     yield Ratio.of(f"move of {size:,} memories", moved_in, inserted_in, 2)
     yield Ratio("rows of a move in a millisecond", count / moved_in.wall, count / inserted_in.wall, None)

@@ -35,7 +35,7 @@ def measure(folder: Path, database: PostgresDatabase, size: int, rounds: int) ->
     with ExitStack() as stack:
         files = stack.enter_context(opened(folder / "files", {}))
         server = stack.enter_context(opened(folder / "server", {"storage.url": database.url()}))
-        rows = BareRows(database.administrator_url)
+        rows = BareRows(database)
         stack.callback(rows.close)
         for home in (files, server):
             filled(home.vault(_OWNER), texts)
@@ -55,14 +55,14 @@ def _bulk(folder: Path, texts: Sequence[str], rounds: int) -> Ratio:
     with ExitStack() as stack:
         database = stack.enter_context(database_on(available()[-1]))
         server = stack.enter_context(opened(folder, {"storage.url": database.url()}))
-        rows = BareRows(database.administrator_url)
+        rows = BareRows(database)
         stack.callback(rows.close)
         for number in range(max(2, rounds // 2)):
             vault = server.vault(f"user:person{number}")
             vault.memories.save("The vault is open.")
             ours.append(timed(lambda vault=vault: vault.memories.save_many([Draft(content=one) for one in texts])))
             written = rows.last_written("memories")
-            floors.append(timed(partial(rows.insert_all, written)))
+            floors.append(timed(rows.together(written)))
             analyse(database)
     return Ratio.of(f"bulk add of {len(texts):,} memories", typical(ours[1:]), typical(floors[1:]), 2)
 
@@ -137,14 +137,15 @@ def _writes(vault: Vault, rows: BareRows, rounds: int) -> Iterator[Ratio]:
     """Compare a save and a message with a bare transaction of the same rows."""
     texts = (f"boat {number} is white and {number * 7} is black" for number in range(1_000_000))
     chat = vault.sessions.open()
-    for what, table, write in (
-        ("save", "memories", lambda: vault.memories.save(next(texts))),
-        ("chat.add", "messages", lambda: chat.add("user", next(texts))),
+    for what, table, changed, write in (
+        ("save", "memories", (), lambda: vault.memories.save(next(texts))),
+        ("chat.add", "messages", ("sessions",), lambda: chat.add("user", next(texts))),
     ):
         write()
         write()
         written = rows.last_written(table)
-        found = compared(10 * rounds, {"ours": write, "floor": partial(rows.insert_each, written)})
+        times = 10 * rounds
+        found = compared(times, {"ours": write, "floor": rows.one_by_one(written, times, changed)})
         yield Ratio.of(what, found["ours"], found["floor"], 2)
 
 

@@ -24,6 +24,7 @@ _READERS = {
 _WRITERS = {
     "memories.insert": {"src/recollectum/vault/memories/changes.py"},
     "memories.update": {"src/recollectum/vault/memories/changes.py"},
+    "messages.add_new": {"src/recollectum/vault/messages.py"},
     "messages.insert": {"src/recollectum/vault/messages.py"},
     "messages.set_calls": {"src/recollectum/vault/messages.py"},
     "notes.insert": {"src/recollectum/vault/notes/sync.py"},

@@ -41,7 +41,8 @@ def append_message(tx: Tx, admitted: AdmittedMessage, now: datetime) -> Message:
     position = sessions.grow(tx, message.session_id, messages=1, tokens=message.token_estimate, at=now)
     if position is None:
         raise NotFound(f"there is no session {message.session_id!r} in this vault")
-    return insert_message(tx, admitted, position)
+    placed = replace(message, position=position)
+    return _index(tx, messages.add_new(tx, placed), placed)
 
 
 def set_call(tx: Tx, message: Message, admitted: AdmittedCall) -> Message:
@@ -54,10 +55,8 @@ def set_call(tx: Tx, message: Message, admitted: AdmittedCall) -> Message:
     return changed
 
 
-def insert_message(tx: Tx, admitted: AdmittedMessage, position: int) -> Message:
-    """Insert a message at a position of its session, and index it unless its source is in quarantine."""
-    message = replace(admitted.message, position=position)
-    number = messages.insert(tx, message)
+def _index(tx: Tx, number: int, message: Message) -> Message:
+    """Index a new message unless its source is in quarantine, and return it."""
     held_by = _find_quarantine(tx, message)
     if held_by is None:
         index_message(tx, number, message)
@@ -244,7 +243,7 @@ def insert_messages(tx: Tx, said: Sequence[AdmittedMessage]) -> None:
         return
     if quarantines.standing_ones(tx):
         for one in said:
-            insert_message(tx, one, one.message.position)
+            _index(tx, messages.insert(tx, one.message), one.message)
     else:
         _insert(tx, [one.message for one in said])
 

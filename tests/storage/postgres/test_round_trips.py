@@ -13,7 +13,7 @@ from tests.plugins.postgres import PostgresDatabase
 from tests.recall.homes import scripted
 from tests.storage.postgres.cutting_proxy import CuttingProxy, proxied
 
-RECALL, FILTERED, CONTEXT, SAVE, SAY = 8, 10, 15, 3, 4
+RECALL, FILTERED, CONTEXT, SAVE, SAY = 8, 10, 15, 3, 3
 #: Transactions of one operation, each of which is begun and ended: the catalog's, and the vault's.
 TRANSACTIONS = 3
 

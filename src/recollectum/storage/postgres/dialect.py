@@ -25,7 +25,7 @@ _VALUES = re.compile(r"\bVALUES \(((?:[^()]|\([^()]*\))*)\)")
 #: An INSERT into a table whose rows the client may number, as nobody else writes to its vault: the whole statement, and
 #: nothing that decides whether a row is inserted.
 _NUMBERED = re.compile(
-    r"(\s*INSERT INTO (memories|chunks|events) \()((?:(?!\bON CONFLICT\b).)*?\bVALUES \()"
+    r"(\s*INSERT INTO (memories|messages|chunks|events) \()((?:(?!\bON CONFLICT\b).)*?\bVALUES \()"
     r"((?:(?!\bON CONFLICT\b).)*?)(\s+RETURNING number\s*)?$",
     re.DOTALL,
 )

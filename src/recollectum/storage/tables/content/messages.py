@@ -17,14 +17,14 @@ from recollectum.storage.times import micros, micros_or_none, moment, moment_or_
 _NUMBER = "SELECT number FROM messages WHERE id = :id"
 _COLUMNS = """number, id, session_id, position, role, created_at, text, parts, tool_calls, thoughts, tokens,
     token_estimate, model, native_id, speaker, trust, extra"""
-_INSERT = """
+_ADD_NEW = """
     INSERT INTO messages (id, session_id, position, role, created_at, text, parts, tool_calls, thoughts, tokens,
         token_estimate, model, native_id, speaker, trust, extra, speaker_folded, copy_of)
     VALUES (:id, :session_id, :position, :role, :created_at, :text, :parts, :tool_calls, :thoughts, :tokens,
         :token_estimate, :model, :native_id, :speaker, :trust, :extra, :speaker_folded, :copy_of)
-    ON CONFLICT DO NOTHING
-    RETURNING number, id
+    RETURNING number
 """
+_INSERT = _ADD_NEW.replace("RETURNING number", "ON CONFLICT DO NOTHING RETURNING number, id")
 _BY_ID = f"SELECT {_COLUMNS} FROM messages WHERE id = :id"  # noqa: S608  (constants of this file)
 _BY_NATIVE = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id AND native_id = :native_id"  # noqa: S608
 _KNOWN_IDS = "SELECT id FROM messages WHERE id IN (SELECT value FROM texts(:ids))"
@@ -67,6 +67,11 @@ _HOLDS = """
 _BETWEEN = f"SELECT {_COLUMNS} FROM messages WHERE number > :after AND number <= :up_to ORDER BY number"  # noqa: S608
 _LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM messages"
 _OF_SESSION = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id"  # noqa: S608
+
+
+def add_new(tx: Tx, message: Message) -> int:
+    """Add a message with a new id at a new position, and return its row number; nobody waits for it to be written."""
+    return tx.rows(_ADD_NEW, _to_row(message))[0][0]
 
 
 def insert(tx: Tx, message: Message) -> int:

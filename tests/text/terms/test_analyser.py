@@ -227,3 +227,19 @@ def test_a_plain_word_has_the_forms_of_the_same_word_with_a_capital(word: str) -
     # Only a word in lower case takes the short way.
     assert analyse(word[:MAX_WORD]) == analyse(word[:MAX_WORD].capitalize())
     assert analyse(word).parts == (word[:MAX_WORD],)
+
+
+_ODD_WORDS = [
+    *("a" * 99, "b" * 100, "c" * 101, "D" * 250, "x.y", "don't", "C#,"),
+    *("(.NET)", "node.js.", "--", "fooBar!", "3,000"),
+]
+
+
+@given(
+    st.text(st.characters(max_codepoint=127), max_size=60)
+    | st.text("aZ9.+#'@,-:)\" ", max_size=60)
+    | st.lists(st.sampled_from(_ODD_WORDS), max_size=6).map(" ".join)
+)
+def test_plain_letters_have_the_same_terms_beside_those_of_other_scripts(text: str) -> None:
+    """Text in ASCII is split at its spaces first, and other text by the pattern alone."""
+    assert f"tea {index_terms(text)}".rstrip() + " é" == index_terms(f"tea {text} é")

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollectum.text.terms.similarity import fingerprint, jaccard
 
@@ -72,3 +74,9 @@ def test_form_and_value_are_fixed() -> None:
 )
 def test_jaccard_is_the_share_of_terms_in_common(a: str, b: str, share: float) -> None:
     assert jaccard(a, b) == jaccard(b, a) == share
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60) | st.text("aThe 'x-3.#_`\0\x1f", max_size=60))
+def test_plain_text_has_the_fingerprint_of_text_with_an_invisible_character(text: str) -> None:
+    """Text in ASCII is read faster than other text."""
+    assert fingerprint(f"tea {text}") == fingerprint(f"tea {text}\u200b")

@@ -63,8 +63,8 @@ def redact(text: str) -> Redacted:
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Return all secrets of the text in order; none overlaps another."""
-    if len(text) < _SHORTEST:
-        # Most keys and values of JSON are that short.
+    # Most keys and values of JSON are that short, and nothing in most text can be a secret.
+    if len(text) < _SHORTEST or not (find_long_words(text) or not text.isascii() or may_tell(text, text.lower())):
         return ()
     found: list[Secret] = []
     at = 0
@@ -111,7 +111,7 @@ def _spans(text: str) -> Iterator[Span]:
     """Yield the spans of all searches; they may overlap."""
     lowered = text.lower()
     words = find_long_words(text)
-    # Most text passes here: nothing in it can be a secret.
+    # Nothing in most stretches can be a secret.
     if words or not text.isascii() or may_tell(text, lowered):
         yield from _found_by_all(text, lowered, words)
 

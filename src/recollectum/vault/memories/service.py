@@ -278,7 +278,8 @@ class Memories(VaultService):
             message = intake.message(tool_use_message(said_by)) if said_by else None
             spoken = (said_by, message) if said_by and message else None
             saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, places, admitted, spoken))
-        saved = [replace(one, notice=notice) for one, notice in zip(saved, notices, strict=True)]
+        told = zip(saved, notices, strict=True)
+        saved = [one if notice is one.notice else replace(one, notice=notice) for one, notice in told]
         if self.gate.may_read():
             return saved
         # A caller with write access only is not told what was there before.

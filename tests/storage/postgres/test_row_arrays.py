@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollectum.domain.errors import InvalidInput, StorageError
-from recollectum.storage.port import Database, Params
+from recollectum.storage.port import Database, Params, Tx
 from recollectum.storage.postgres import row_arrays
 from recollectum.storage.postgres.dialect import to_postgres_rows
 from tests.plugins.postgres import PostgresDatabase
@@ -57,6 +57,47 @@ def test_what_is_too_large_for_one_message_is_sent_in_several(vault: Database, m
     monkeypatch.setattr(row_arrays, "_MOST_BYTES", 300)
     vault.write(lambda tx: tx.add_rows(_ADD, [_event(number, payload="x" * 200) for number in range(5)]))
     assert [row[1] for row in vault.read(lambda tx: tx.rows(_ALL, {}))] == list(range(5))
+
+
+def _large(count: int) -> list[Params]:
+    """Events that are sent before the transaction goes on, and answered later."""
+    return [_event(number, payload="x" * 50_000) for number in range(count)]
+
+
+def test_the_work_goes_on_while_the_server_writes_large_rows(vault: Database) -> None:
+    def work(tx: Tx) -> list[int]:
+        tx.add_rows(_ADD, _large(2))
+        tx.add_rows(_ADD, _large(3))
+        # It has to be described first.
+        return [row[0] for row in tx.rows("SELECT count(*) + 1 FROM events", {})]
+
+    assert vault.write(work) == [6]
+    vault.write(lambda tx: tx.add_rows(_ADD, _large(2)))
+    assert [row[0] for row in vault.read(lambda tx: tx.rows(_ALL, {}))] == list(range(1, 8))
+
+
+def test_a_large_row_that_is_refused_is_told_before_the_commit(vault: Database) -> None:
+    key = "INSERT INTO meta (name, value) VALUES (:name, :value)"
+
+    def work(tx: Tx) -> None:
+        tx.add_rows(key, [{"name": name, "value": "x" * 50_000} for name in ("a", "a")])
+        tx.add_rows(_ADD, [_event(1)])
+
+    with pytest.raises(StorageError, match="UniqueViolation"):
+        vault.write(work)
+    assert vault.read(lambda tx: tx.rows(_ALL, {})) == []
+    vault.write(lambda tx: tx.add_rows(key, [{"name": name, "value": "x" * 50_000} for name in ("a", "b")]))
+
+
+def test_work_that_fails_while_the_server_writes_large_rows_leaves_none(vault: Database) -> None:
+    def work(tx: Tx) -> None:
+        tx.add_rows(_ADD, _large(3))
+        raise InvalidInput("no")
+
+    with pytest.raises(InvalidInput, match="no"):
+        vault.write(work)
+    assert vault.read(lambda tx: tx.rows(_ALL, {})) == []
+    assert vault.write(lambda tx: tx.add_rows(_ADD, _large(1)))
 
 
 def test_a_column_without_an_array_is_named() -> None:

@@ -16,7 +16,7 @@ from recollectum.domain.errors import RecollectumError, StorageError, Undecided,
 from recollectum.domain.records import dataclass
 from recollectum.storage.postgres.connections.connection import FINE, Connected, is_broken
 from recollectum.storage.postgres.connections.pool import SharedPool
-from recollectum.storage.postgres.connections.sending import Sent, pipeline, sender_of
+from recollectum.storage.postgres.connections.sending import Sent, is_ahead, pipeline, sender_of
 from recollectum.storage.postgres.scopes import KEPT_MARKS, DatabaseScope
 
 _IS_STANDBY = "SELECT pg_is_in_recovery()"
@@ -90,7 +90,10 @@ def _send_commit(
 
     connection.add_notice_handler(note)
     try:
-        answer = _answered_with(connection, words, most_ms, rest) if rest else _answered(connection, words, most_ms)
+        if rest or is_ahead(connection):
+            answer = _answered_with(connection, words, most_ms, rest)
+        else:
+            answer = _answered(connection, words, most_ms)
     finally:
         connection.remove_notice_handler(note)
     return answer, not any(code in _UNCONFIRMED for code in warned)
@@ -124,7 +127,7 @@ def _answered_with(connection: Connected, words: bytes, most_ms: int, rest: Sequ
             else:
                 answers.append(found)
             ended = found is None
-    sender.check(rest, answers)
+    sender.check(answers)
     return _checked(answers[-1], connection)
 
 

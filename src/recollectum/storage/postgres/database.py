@@ -13,6 +13,7 @@ from recollectum.storage.postgres.commits import StartedWrite, commit, text_of
 from recollectum.storage.postgres.connections.connection import Connected, is_broken, send
 from recollectum.storage.postgres.connections.pool import SharedPool
 from recollectum.storage.postgres.connections.replica import Replica
+from recollectum.storage.postgres.connections.sending import is_ahead
 from recollectum.storage.postgres.connections.traffic import Kind
 from recollectum.storage.postgres.failures import TRANSLATED, raise_translated
 from recollectum.storage.postgres.scopes import DatabaseScope
@@ -203,6 +204,9 @@ def _end_read(connection: Connected) -> None:
 
 def _end(connection: Connected) -> None:
     """Roll back what is left of a transaction."""
-    if connection.pgconn.transaction_status != pq.TransactionStatus.IDLE and not is_broken(connection):
+    if is_ahead(connection):
+        # The work failed while the server was busy with what was sent ahead; it rolls back when the connection ends.
+        connection.close()
+    elif connection.pgconn.transaction_status != pq.TransactionStatus.IDLE and not is_broken(connection):
         with suppress(psycopg.Error):
             send(connection, b"ROLLBACK")

@@ -16,7 +16,7 @@ from psycopg.types.numeric import Int4
 
 from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params, Row, Value
-from recollectum.storage.postgres.connections.sending import pipeline
+from recollectum.storage.postgres.connections.sending import pipeline, settle
 from recollectum.storage.postgres.dialect import (
     NumberedInsert,
     PostgresSql,
@@ -198,6 +198,7 @@ def _converted(value: Value, convert: Convert | None, sealing: PlainValues) -> A
 def _describe(connection: Connection[Any], sql: PostgresSql) -> pq.abc.PGresult:
     """Return the types of a statement as the server tells them, in one round trip."""
     server = connection.pgconn
+    settle(connection)
     with pipeline(connection):
         # The unnamed statement: it is replaced by the next one, and every pooler passes it on.
         server.send_prepare(b"", sql.text.encode())

@@ -7,6 +7,7 @@ are known: it takes a third of the time, and a statement is prepared once.
 import secrets
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from select import POLLIN, POLLOUT, poll
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -23,8 +24,8 @@ _MOST_PREPARED = 2000
 #: another one has prepared statements.
 _NAME_BITS = 62
 _BINARY = pq.Format.BINARY
-#: Bytes of a statement that waits for the next one.
-_MOST_WAITING = 1 << 16
+#: Bytes of a statement that waits for the next one; the server begins with a larger one at once.
+_MOST_WAITING = 1 << 14
 #: The values of a statement as they are sent.
 Encoded = Sequence[bytes | None]
 
@@ -52,6 +53,8 @@ class StatementSender:
         self._first = secrets.randbits(_NAME_BITS)
         #: The name of each statement that was sent; empty until it is sent again.
         self._names: dict[bytes, bytes] = {}
+        #: What was sent in a pipeline whose answers nobody has read.
+        self._unanswered: list[Sent] = []
 
     def run(self, connection: Connected, sql: bytes, values: Encoded) -> pq.abc.PGresult:
         """Run a statement, and return the server's answer; raise what it says if it failed."""
@@ -65,30 +68,47 @@ class StatementSender:
     def run_all(self, connection: Connected, batch: Sequence[Sent]) -> pq.abc.PGresult:
         """Run statements in one round trip, and return the answer to the last; raise what the first that failed says.
 
-        After one that fails the server runs none of the others.
+        After one that fails the server runs none of the others. Those that were sent ahead are answered first.
         """
+        answers: list[pq.abc.PGresult] = []
         with pipeline(connection):
-            expected = self.post(batch)
+            self.post(batch)
             self._server.pipeline_sync()
-            answers = [connection.wait(generators.execute(self._server))[-1] for _ in range(expected + 1)]
-        self.check(batch, answers)
+            while not answers or answers[-1].status != pq.ExecStatus.PIPELINE_SYNC:
+                answers.append(connection.wait(generators.execute(self._server))[-1])
+        self.check(answers)
         return answers[-2]
 
-    def post(self, batch: Sequence[Sent]) -> int:
-        """Send statements in a pipeline, and return how many answers come, for `check`."""
-        prepared = 0
+    def send_ahead(self, connection: Connected, batch: Sequence[Sent]) -> None:
+        """Begin a pipeline, or go on with it, and let the server work on statements whose answers are read later."""
+        ready = poll()
+        try:
+            if not is_ahead(connection):
+                self._server.enter_pipeline_mode()
+            self.post(batch)
+            ready.register(self._server.socket, POLLIN | POLLOUT)
+            while self._server.flush():
+                ready.poll()
+                self._server.consume_input()
+        except BaseException:
+            # Nobody could tell what the answers are to.
+            connection.close()
+            raise
+
+    def post(self, batch: Sequence[Sent]) -> None:
+        """Send statements in a pipeline; their answers are for `check`."""
+        self._unanswered += batch
         for sql, values in batch:
             if self._is_prepared_now(sql):
                 # A name that is never used if the pipeline fails before.
                 name = self._new_name()
                 self._server.send_prepare(name, sql)
                 self._names[sql] = name
-                prepared += 1
             self._send(sql, values)
-        return len(batch) + prepared
 
-    def check(self, batch: Sequence[Sent], answers: Sequence[pq.abc.PGresult]) -> None:
-        """Raise what the first of some statements that failed says."""
+    def check(self, answers: Sequence[pq.abc.PGresult]) -> None:
+        """Raise what the first statement of a pipeline that failed says."""
+        batch, self._unanswered = self._unanswered, []
         for answer in answers:
             if answer.status not in (*FINE, pq.ExecStatus.PIPELINE_SYNC):
                 for one in batch:
@@ -119,13 +139,19 @@ class StatementSender:
         return answer
 
 
+def is_ahead(connection: Connected) -> bool:
+    """Return whether statements were sent ahead, whose answers are still to be read."""
+    return connection.pgconn.pipeline_status != pq.PipelineStatus.OFF
+
+
 @contextmanager
 def pipeline(connection: Connected) -> Generator[None]:
     """Let several statements be sent before the first is answered; all answers are read when the block ends."""
     server = connection.pgconn
-    server.enter_pipeline_mode()
     answered = False
     try:
+        if not is_ahead(connection):
+            server.enter_pipeline_mode()
         yield
         answered = True
     finally:
@@ -147,6 +173,12 @@ def sender_of(connection: Connected) -> StatementSender:
     return found
 
 
+def settle(connection: Connected) -> None:
+    """Wait for the answers to what was sent ahead, and raise what the first of them that failed says."""
+    if is_ahead(connection):
+        sender_of(connection).run_all(connection, ())
+
+
 class Outbox:
     """Sends the statements of one transaction. One that nobody waits for goes with the next, or with the COMMIT.
 
@@ -165,21 +197,21 @@ class Outbox:
         """Send what waits and one statement more, and return the answer to that."""
         self._add(sent, keeps_plan=keeps_plan)
         batch = self.take()
-        if len(batch) == 1:
+        if len(batch) == 1 and not is_ahead(self.connection):
             return self._sender.run(self.connection, *sent)
         return self._sender.run_all(self.connection, batch)
 
     def post(self, sent: Sent, *, keeps_plan: bool) -> None:
-        """Let a statement without results wait for the next; a large one is sent at once."""
+        """Let a statement without results wait for the next; a large one is sent at once, and its answer waits."""
+        self._add(sent, keeps_plan=keeps_plan)
         if sum(len(one or b"") for one in sent.values) > _MOST_WAITING:
-            self.run(sent, keeps_plan=keeps_plan)
-        else:
-            self._add(sent, keeps_plan=keeps_plan)
+            self._sender.send_ahead(self.connection, self.take())
 
     def flush(self) -> None:
-        """Send what waits."""
+        """Send what waits, and read what the server says to it and to what was sent ahead."""
         if batch := self.take():
             self._sender.run_all(self.connection, batch)
+        settle(self.connection)
 
     def take(self) -> list[Sent]:
         """Return what waits, to be sent elsewhere."""

@@ -34,12 +34,7 @@ _ADD_NOTE = """
     VALUES ('notes', :number, :start, :stop, :first_line, :last_line, :headings)
     RETURNING number
 """
-# Many rows of one kind in one statement, in the order of the list; what ranking needs is joined.
-_ADD_MANY = """
-    INSERT INTO chunks (source, source_number, start, stop)
-    SELECT 'memories', one.first, one.second, one.third FROM triples(:pieces) AS one ORDER BY one.key
-    RETURNING number
-"""
+# Many turns in one statement, in the order of the list; what ranking needs is joined.
 _ADD_TURNS = """
     INSERT INTO chunks (source, source_number, start, stop, created_at, trust, role, speaker)
     SELECT 'sessions', one.first, one.second, one.third, messages.created_at,
@@ -120,10 +115,19 @@ def add_many(tx: Tx, source: SourceKind, pieces: Iterable[tuple[int, Chunk, str]
     """Index chunks of many memories or turns, each with its row number; faster than one at a time."""
     waiting = iter(pieces)
     while batch := list(islice(waiting, _BATCH)):
-        listed = json.dumps([(number, chunk.start, chunk.end) for number, chunk, _ in batch])
-        sql = _ADD_TURNS if source is SourceKind.SESSIONS else _ADD_MANY
+        if source is SourceKind.SESSIONS:
+            listed = json.dumps([(number, chunk.start, chunk.end) for number, chunk, _ in batch])
+            found = tx.rows(_ADD_TURNS, {"pieces": listed})
+        else:
+            found = tx.add_rows(
+                _ADD,
+                [
+                    {"source": source.value, "source_number": number, "start": chunk.start, "stop": chunk.end}
+                    for number, chunk, _ in batch
+                ],
+            )
         # Numbers only grow, so their order is that of the list, whatever order RETURNING gives.
-        added = sorted(row[0] for row in tx.rows(sql, {"pieces": listed}))
+        added = sorted(row[0] for row in found)
         tx.text.add(zip(added, (terms for *_, terms in batch), strict=True))
 
 

@@ -1,13 +1,48 @@
-"""Writes rows as named parameters of one statement, so that a list takes one statement instead of a loop."""
+"""Gives rows the names of their columns, so that a list of rows takes one statement instead of a loop."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import overload
 
-from recollectum.storage.port import Value
+from recollectum.storage.port import Params, Row, Value
 
 #: Rows per statement: few enough for the limit on parameters, and for few different statement texts.
 _BATCH = 64
 _NO_TYPES: Mapping[str, str] = {}
+
+
+class NamedRows(Sequence[Params]):
+    """Rows as the parameters of a statement. An engine that sends columns takes them without naming each value."""
+
+    def __init__(self, names: Sequence[str], rows: Sequence[Row]) -> None:
+        self._names = names
+        self._rows = rows
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Params: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "NamedRows": ...
+
+    def __getitem__(self, place: int | slice) -> "Params | NamedRows":
+        """Return a row with its names, or some of the rows."""
+        if isinstance(place, slice):
+            return NamedRows(self._names, self._rows[place])
+        return dict(zip(self._names, self._rows[place], strict=True))
+
+    def column(self, name: str) -> list[Value]:
+        """Return the values of one column."""
+        place = self._names.index(name)
+        return [row[place] for row in self._rows]
+
+
+def column_of(rows: Sequence[Params], name: str) -> list[Value]:
+    """Return the values of one column of rows."""
+    return rows.column(name) if isinstance(rows, NamedRows) else [row[name] for row in rows]
 
 
 def values_of(

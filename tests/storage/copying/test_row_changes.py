@@ -13,7 +13,7 @@ from recollectum.domain.errors import StorageError
 from recollectum.recall.index.chunk_terms import chunk_terms
 from recollectum.storage.copying.database_file import DatabaseFile, open_file
 from recollectum.storage.copying.row_changes import bring_up_to_date, read_digests, replace_rows
-from recollectum.storage.copying.row_copier import digest_rows, row_digest
+from recollectum.storage.copying.row_copier import digest_rows, row_digests
 from recollectum.storage.engine import VAULT
 from recollectum.storage.port import Row, Tx
 from recollectum.vault.purge.request import PurgeRequest
@@ -114,7 +114,7 @@ def test_rows_that_exchanged_a_state_are_copied_as_a_whole(files: tuple[Path, Pa
 
 def test_rows_have_one_digest_if_their_values_are_the_same() -> None:
     rows: list[Row] = [(1, "a"), ("1", "a"), (b"1", "a"), (1.0, "a"), (None, "a"), (2**40, "a"), ("1a",), ("", "1a")]
-    assert len({row_digest(row) for row in rows}) == len(rows)
+    assert len({*row_digests(rows)}) == len(rows)
     # A text that Python shares, and an equal one that it does not.
     shared, other = sys.intern("the_same"), "".join(["the", "_same"])
-    assert row_digest((shared, shared)) == row_digest((other, str(other.encode(), "ascii")))
+    assert row_digests([(shared, shared)]) == row_digests([(other, str(other.encode(), "ascii"))])

@@ -5,11 +5,14 @@ import random
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recollectum.domain.errors import Busy, Conflict
 from recollectum.domain.memory import State
+from recollectum.storage.copying.row_changes import RowDigests
+from recollectum.storage.places import vault_move
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from tests.matrix.homes import quick_folder
@@ -31,7 +34,7 @@ pytestmark = pytest.mark.process
 #: Where a move is killed: while it copies, before and after the mark, before and after the catalog is told.
 POINTS = (
     ("call", "replace_rows"),
-    ("call", "bring_up_to_date"),
+    ("return", "VaultMove._replace"),
     ("call", "VaultMove._end"),
     ("return", "VaultMove._end"),
     ("call", "record_place"),
@@ -61,6 +64,35 @@ def test_a_vault_moves_there_and_back_under_writes(postgres: PostgresDatabase, p
     assert says(place) == quiet
     assert not (place / "home" / "split.mark").exists()
     assert "url" not in (place / "home" / "settings.toml").read_text()
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_rows_are_compared_again_under_the_lock_only_if_somebody_wrote(
+    postgres: PostgresDatabase, place: Path, monkeypatch: pytest.MonkeyPatch, *, writes: bool
+) -> None:
+    made(place, "", [ANN], 8)
+    compared: list[int] = []
+    with opened(place) as home, monkeypatch.context() as patch:
+        vault = home.vault(ANN)
+        copy, compare = vault_move.replace_rows, vault_move.bring_up_to_date
+
+        def replace(*given: Any) -> RowDigests:  # noqa: ANN401 - passed on
+            digests = copy(*given)
+            if writes:
+                vault.memories.save("written while the rows were copied")
+            return digests
+
+        def bring_up_to_date(*given: Any) -> int:  # noqa: ANN401 - passed on
+            compared.append(compare(*given))
+            return compared[-1]
+
+        patch.setattr(vault_move, "replace_rows", replace)
+        patch.setattr(vault_move, "bring_up_to_date", bring_up_to_date)
+        moved(place, postgres.url(), ANN)
+        found = [one.content for one in vault.memories.list(limit=100)]
+    assert found.count("written while the rows were copied") == writes
+    assert bool(compared) == writes
+    assert all(compared)
 
 
 @pytest.mark.slow

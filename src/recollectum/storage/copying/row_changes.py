@@ -15,10 +15,11 @@ from recollectum.storage.copying.row_copier import (
     clear_rows,
     copy_rows,
     digest_rows,
+    filled,
     hide_key,
     insert_rows,
     pages_of,
-    row_digest,
+    row_digests,
     total_of,
     update_rows,
 )
@@ -68,16 +69,22 @@ class TableChanges:
 
 def read_digests(tx: Tx, tables: Sequence[CopiedTable]) -> dict[str, dict[Key, bytes]]:
     """Return the digest of each row."""
-    return {table.name: dict(_digests_of(tx, table)) for table in tables}
+    return {name: dict(rows) for name, rows in _all_digested(tx, tables).items()}
 
 
-def _digests_of(tx: Tx, table: CopiedTable) -> Iterator[tuple[Key, bytes]]:
-    key = _key_of(table)
-    for page in pages_of(tx, table):
-        for row in page:
-            digest = row_digest(row)
-            # Without a key a row is known by its digest, and never changed.
-            yield key(row) if key else (digest,), digest
+def _all_digested(tx: Tx, tables: Sequence[CopiedTable]) -> dict[str, list[tuple[Key, bytes]]]:
+    """Return the key and the digest of each row: two rows without a key may be alike."""
+    found: dict[str, list[tuple[Key, bytes]]] = {table.name: [] for table in tables}
+    for table in filled(tx, tables):
+        for page in pages_of(tx, table):
+            found[table.name] += _digested(table, page)
+    return found
+
+
+def _digested(table: CopiedTable, page: Sequence[Row]) -> Iterator[tuple[Key, bytes]]:
+    """Yield the key and the digest of each row; without a key a row is known by its digest, and never changed."""
+    key, digests = _key_of(table), row_digests(page)
+    return zip(map(key, page) if key else ((one,) for one in digests), digests, strict=True)
 
 
 def find_changes(source: Tx, tables: Sequence[CopiedTable], known: RowDigests) -> list[TableChanges]:
@@ -93,7 +100,7 @@ def replace_rows(
     clear_rows(target, tables)
     read = copy_rows(source, target, tables, progress)
     target.text.add(terms(source, None))
-    written = {table.name: list(_digests_of(target, table)) for table in tables}
+    written = _all_digested(target, tables)
     check_equal(read, {name: total_of([one for _, one in rows]) for name, rows in written.items()}, "the new place")
     return {name: dict(rows) for name, rows in written.items()}
 
@@ -119,12 +126,9 @@ def bring_up_to_date(source: Tx, target: Tx, tables: Sequence[CopiedTable], know
 def _changes_of(source: Tx, table: CopiedTable, known: Mapping[Key, bytes]) -> TableChanges:
     found = TableChanges(table=table)
     left = set(known)
-    key_of = _key_of(table)
     for page in pages_of(source, table):
-        for row in page:
-            digest = row_digest(row)
+        for row, (key, digest) in zip(page, _digested(table, page), strict=True):
             found.digests.append(digest)
-            key = key_of(row) if key_of else (digest,)
             left.discard(key)
             before = known.get(key)
             if before is None:

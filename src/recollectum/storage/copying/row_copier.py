@@ -8,6 +8,7 @@ from typing import NamedTuple
 from recollectum.domain.errors import StorageError
 from recollectum.storage.engine import Progress
 from recollectum.storage.port import Row, Tx, Value
+from recollectum.storage.row_lists import NamedRows
 
 #: Rows per read.
 _PAGE = 1024
@@ -40,9 +41,20 @@ class TableDigest(NamedTuple):
     total: int
 
 
+_NO_ROWS = TableDigest(0, 0)
+
+
+def filled(tx: Tx, tables: Sequence[CopiedTable]) -> list[CopiedTable]:
+    """Return the tables that have rows, in one statement: most tables of a vault are empty."""
+    if not tables:
+        return []
+    asked = ", ".join(f'EXISTS (SELECT 1 FROM "{table.name}")' for table in tables)  # noqa: S608 - names of our own schema
+    return [table for table, has_rows in zip(tables, tx.rows(f"SELECT {asked}", {})[0], strict=True) if has_rows]
+
+
 def clear_rows(target: Tx, tables: Sequence[CopiedTable]) -> None:
     """Delete the rows of all tables; `tables` lists each after those that it refers to."""
-    for table in reversed(tables):
+    for table in reversed(filled(target, tables)):
         target.run(f'DELETE FROM "{table.name}"', {})  # noqa: S608 - names of our own schema
 
 
@@ -51,26 +63,23 @@ def copy_rows(
 ) -> dict[str, TableDigest]:
     """Add the rows of one database to another, whose tables are empty; return the digests of what was read."""
     told = Meter(progress)
-    found: dict[str, TableDigest] = {}
-    for table in tables:
-        rows = 0
-        total = 0
+    found = dict.fromkeys((table.name for table in tables), _NO_ROWS)
+    for table in filled(source, tables):
+        digests: list[bytes] = []
         for page in pages_of(source, table):
-            rows += len(page)
-            total += digest_page(page)
+            stored = _stored(page)
+            digests += _digests(stored)
             insert_rows(target, table, page)
-            told.count(page)
-        found[table.name] = TableDigest(rows, total % (1 << 8 * _DIGEST_BYTES))
+            told.add(sum(map(len, stored)))
+        found[table.name] = total_of(digests)
     return found
 
 
 def digest_rows(tx: Tx, tables: Sequence[CopiedTable]) -> dict[str, TableDigest]:
     """Return the digest of each table; equal on two engines when the rows are."""
-    found: dict[str, TableDigest] = {}
-    for table in tables:
-        sums = [(len(page), digest_page(page)) for page in pages_of(tx, table)]
-        total = sum(one for _, one in sums) % (1 << 8 * _DIGEST_BYTES)
-        found[table.name] = TableDigest(sum(rows for rows, _ in sums), total)
+    found = dict.fromkeys((table.name for table in tables), _NO_ROWS)
+    for table in filled(tx, tables):
+        found[table.name] = total_of([one for page in pages_of(tx, table) for one in row_digests(page)])
     return found
 
 
@@ -90,7 +99,11 @@ class Meter:
 
     def count(self, page: Iterable[Row]) -> None:
         """Add some rows."""
-        self._left += len(marshal.dumps([*page], _MARSHAL))
+        self.add(sum(map(len, _stored(page))))
+
+    def add(self, size: int) -> None:
+        """Add the bytes of some rows."""
+        self._left += size
         if pages := self._left // _PROGRESS_BYTES:
             self._left %= _PROGRESS_BYTES
             self._progress(pages)
@@ -120,7 +133,7 @@ def insert_rows(tx: Tx, table: CopiedTable, page: Iterable[Row], *, replacing: b
     """Add rows as `pages_of` returns them; with `replacing`, change those whose key is there."""
     listed = ", ".join(f'"{name}"' for name in table.columns)
     values = ", ".join(f":{name}" for name in table.columns)
-    rows = [dict(zip(table.columns, row, strict=True)) for row in _replaced(table, page, tx.stand_ins.hide)]
+    rows = NamedRows(table.columns, _replaced(table, page, tx.stand_ins.hide))
     conflict = _on_conflict(table) if replacing and table.key else ""
     tx.add_rows(f'INSERT INTO "{table.name}" ({listed}) VALUES ({values}){conflict}', rows)  # noqa: S608 - see above
 
@@ -169,9 +182,19 @@ def _changed(row: Row, hidden: Iterable[tuple[int, tuple[str, ...]]], change: Ca
     return tuple(values)
 
 
-def row_digest(row: Row) -> bytes:
-    """Return the digest of a row's values; it is compared in this process only, and never stored."""
-    return hashlib.blake2b(marshal.dumps(tuple(row), _MARSHAL), digest_size=_DIGEST_BYTES).digest()
+def row_digests(page: Iterable[Row]) -> list[bytes]:
+    """Return the digest of each row's values; they are compared in this process only, and never stored."""
+    return _digests(_stored(page))
+
+
+def _stored(page: Iterable[Row]) -> list[bytes]:
+    dumps = marshal.dumps
+    return [dumps(tuple(row), _MARSHAL) for row in page]
+
+
+def _digests(stored: Iterable[bytes]) -> list[bytes]:
+    blake2b = hashlib.blake2b
+    return [blake2b(one, digest_size=_DIGEST_BYTES).digest() for one in stored]
 
 
 def total_of(digests: Collection[bytes]) -> TableDigest:
@@ -181,4 +204,4 @@ def total_of(digests: Collection[bytes]) -> TableDigest:
 
 def digest_page(page: Iterable[Row]) -> int:
     """Return the sum of the digests of some rows; the order does not matter."""
-    return sum(int.from_bytes(row_digest(row)) for row in page)
+    return sum(map(int.from_bytes, row_digests(page)))

@@ -17,6 +17,7 @@ from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.moved_mark import MARK, is_marked
 
 _PAUSE_SECONDS = 0.05
+_COMMITS_OF_OTHERS = "PRAGMA data_version"
 
 
 class FileMoves:
@@ -66,6 +67,10 @@ class FileMoves:
             return is_only_connection(path, key)
         except (Damaged, WrongKey):
             return True
+
+    def others_wrote(self, tx: Tx) -> int | None:
+        """Return SQLite's number of the commits of other connections, as the connection that writes has seen them."""
+        return tx.rows(_COMMITS_OF_OTHERS, {})[0][0]
 
     def last_numbers(self, tx: Tx) -> dict[str, int]:
         """Return the highest number ever used, by table."""

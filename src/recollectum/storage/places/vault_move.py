@@ -63,6 +63,10 @@ class Moves(Protocol):
         """
         ...
 
+    def others_wrote(self, tx: Tx) -> int | None:
+        """Return a number that is another one once somebody else wrote to a vault; None where nobody knows."""
+        ...
+
     def last_numbers(self, tx: Tx) -> dict[str, int]:
         """Return the highest number ever used, by table."""
         ...
@@ -157,23 +161,33 @@ class VaultMove:
         begun = time.monotonic()
         known: RowDigests = target.read(lambda tx: read_digests(tx, self.tables))
         rounds = _ROUNDS
+        seen: int | None = None
         if not known[_FILLED]:
+            seen = source.write(self.source.moves.others_wrote)
             known = source.read(lambda old: target.write(lambda new: self._replace(old, new, progress)))
             # What others wrote meanwhile is little, and under the lock all rows are compared once more anyway.
-            rounds = 0 if time.monotonic() - begun < _SHORT_SECONDS else _ROUNDS
+            is_short = time.monotonic() - begun < _SHORT_SECONDS
+            rounds = 0 if is_short or source.write(lambda old: self._is_whole(old, seen)) else _ROUNDS
         for _ in range(rounds):
             late = source.read(lambda old, seen=known: self._catch_up(old, target, seen))
             if late:
                 known = target.read(lambda tx: read_digests(tx, self.tables))
             if late <= _FEW:
                 break
-        return source.write(lambda old: self._end(old, target, known))
+        return source.write(lambda old: self._end(old, target, known, seen))
 
-    def _end(self, old: Tx, target: Database, known: RowDigests) -> int:
-        """Copy the rest while nobody else writes, and mark the old place; the copy is durable before the mark is."""
-        late = self._catch_up(old, target, known)
+    def _end(self, old: Tx, target: Database, known: RowDigests, seen: int | None) -> int:
+        """Copy the rest while nobody else writes, and mark the old place; the copy is durable before the mark is.
+
+        `seen` is what `others_wrote` returned before the copy was begun.
+        """
+        late = 0 if self._is_whole(old, seen) else self._catch_up(old, target, known)
         self.source.moves.mark_moved(old)
         return late
+
+    def _is_whole(self, old: Tx, seen: int | None) -> bool:
+        """Return whether nobody wrote since the copy was begun, which was compared with what was read."""
+        return seen is not None and seen == self.source.moves.others_wrote(old)
 
     def _catch_up(self, old: Tx, target: Database, known: RowDigests) -> int:
         try:

@@ -16,6 +16,7 @@ from recollectum.domain.records import dataclass
 from recollectum.storage.port import Params
 from recollectum.storage.postgres.dialect import ROW_NUMBER, NumberedInsert
 from recollectum.storage.postgres.sealing import PlainValues
+from recollectum.storage.row_lists import column_of
 
 _LENGTH: Final = struct.Struct(">i")
 _DOUBLE: Final = struct.Struct(">id")
@@ -143,7 +144,7 @@ class RowsStatement:
         name, seal = self.names[place], self.seals[place]
         if name == ROW_NUMBER:
             return self.arrays[place](numbers)
-        values = [row[name] for row in rows]
+        values = column_of(rows, name)
         if seal is not None:
             values = seal(values, sealing)
         return self.arrays[place](values)

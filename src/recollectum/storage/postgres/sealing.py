@@ -135,16 +135,29 @@ class SealedValues(PlainValues):
         return found.decode() if kind in _TEXTS else found
 
     def unseal_all(self, column: Sequence[bytes | None]) -> list[str | bytes | None]:
-        """Return the values of a column; bytes, of which a vault has the most, take no call of ours for each."""
-        decrypt, unseal = self._random.decrypt, self.unseal
-        tag, start = _RANDOM_BYTES, _NONCE_BYTES + 1
+        """Return the values of a column; bytes and texts, of which a vault has the most, take no call of ours for each.
+
+        Of values that are stored alike one is decrypted.
+        """
+        decrypt, start, bytes_, texts = self._random.decrypt, _NONCE_BYTES + 1, _RANDOM_BYTES, _RANDOM_TEXT
+        known: dict[bytes, str | bytes] = {}
+        values: list[str | bytes | None] = []
         try:
-            return [
-                None if one is None else decrypt(one[1:start], one[start:], tag) if one[:1] == tag else unseal(one)
-                for one in column
-            ]
+            for one in column:
+                if one is None:
+                    values.append(None)
+                elif (tag := one[:1]) == bytes_:
+                    values.append(decrypt(one[1:start], one[start:], tag))
+                elif tag == texts:
+                    values.append(decrypt(one[1:start], one[start:], tag).decode())
+                else:
+                    found = known.get(one)
+                    if found is None:
+                        found = known[one] = self.unseal(one)
+                    values.append(found)
         except (InvalidTag, ValueError):
             _refuse()
+        return values
 
     def hide(self, text: str) -> str:
         """Return a text for a column that is not encrypted; equal texts are equal."""

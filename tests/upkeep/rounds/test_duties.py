@@ -1,7 +1,7 @@
 """Rounds of upkeep: what is due is done, what is not stays closed, and what fails stops nothing else."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -89,6 +89,27 @@ def test_a_vault_with_nothing_due_is_not_opened(home: Recollectum, clock: Turnin
     home.vault("user:ben").memories.save("and coffee")
     made.make()
     assert doors.taken() == ["user:ben"]
+
+
+@pytest.mark.parametrize("name", ["notes", "transcripts"])
+def test_a_round_that_watches_asks_for_the_marks_of_all_vaults_at_once(
+    home: Recollectum, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    doors = Doors(home)
+    made = duty(upkeep_of(home, doors), name, EVERY)
+    made.make()
+    doors.taken()
+    asked: list[list[str]] = []
+    look_up = home.admin.engine.write_marks
+
+    def write_marks(vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:
+        asked.append([*vault_ids])
+        return look_up(asked[-1], settling)
+
+    monkeypatch.setattr(home.admin.engine, "write_marks", write_marks)
+    made.make()
+    assert [len(one) for one in asked] == [len(PEOPLE)]
+    assert doors.taken() == []
 
 
 def test_a_conversation_that_falls_silent_is_read_and_others_stay_closed(home: Recollectum, clock: Turning) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from datetime import datetime, timedelta
@@ -120,10 +120,6 @@ class UpkeepRuntime:
             self._known[:] = [known := (state, self.admin.entries())]
         return known[1]
 
-    def seen(self, entry: VaultEntry) -> str:
-        """Return the write mark of a vault, which changes when somebody writes to it."""
-        return self.marks([entry])[entry.id]
-
     @property
     def lease(self) -> timedelta:
         """How long a claim of this server holds unless it is renewed."""
@@ -154,7 +150,7 @@ class UpkeepRuntime:
                 claims.release()
 
     def marks(self, entries: Iterable[VaultEntry]) -> dict[str, str]:
-        """Return the write marks of several vaults, which an engine may look up together."""
+        """Return the write marks of several vaults, each of which changes when somebody writes to its vault."""
         return self.admin.engine.write_marks((entry.id for entry in entries), self.settling)
 
 
@@ -271,12 +267,13 @@ class WatchDuty:
         name: str,
         every: timedelta,
         make_watcher: MakeWatcher,
-        seen: Callable[[VaultEntry], str],
+        seen: Callable[[Sequence[VaultEntry]], Mapping[str, str]],
     ) -> None:
         self.name = name
         self.every = every
         self._upkeep = upkeep
-        #: A state that changes at the latest when a vault without files gets something to watch.
+        #: A state of each vault that changes at the latest when a vault without files gets something to watch. It is
+        #: asked for all at once: each second, and each question may be a transaction.
         self._seen = seen
         self._make_watcher = make_watcher
         self._watched: dict[str, _Watched] = {}
@@ -292,13 +289,19 @@ class WatchDuty:
             self._watched.clear()
         last, made = self._last, list[RoundRow]()
         entries = self._upkeep.entries()
+        here: list[VaultEntry] = []
         for entry in entries:
-            if self._upkeep.stop.is_set():
-                break
-            if self._upkeep.admin.is_elsewhere(entry):
+            if admin.is_elsewhere(entry):
+                self._watched.pop(entry.id, None)
                 # What is recorded is the other host's: after a takeover this one looks for itself.
                 last.pop(entry.id, None)
-            row = self._visit(entry, last.get(entry.id), force=force)
+            else:
+                here.append(entry)
+        seen: Mapping[str, str] = self._seen(here) if here else {}
+        for entry in here:
+            if self._upkeep.stop.is_set():
+                break
+            row = self._visit(entry, seen[entry.id], last.get(entry.id), force=force)
             if row:
                 made.append(row)
                 last[entry.id] = row
@@ -310,12 +313,9 @@ class WatchDuty:
             last[None] = whole
         return whole
 
-    def _visit(self, entry: VaultEntry, last: RoundRow | None, *, force: bool) -> RoundRow | None:
-        """Return the result of checking one vault; None when nothing happened, or another host keeps its files."""
-        if self._upkeep.admin.is_elsewhere(entry):
-            self._watched.pop(entry.id, None)
-            return None
-        started, seen = self._upkeep.admin.clock(), self._seen(entry)
+    def _visit(self, entry: VaultEntry, seen: str, last: RoundRow | None, *, force: bool) -> RoundRow | None:
+        """Return the result of checking one vault; None when nothing happened."""
+        started = self._upkeep.admin.clock()
         resting = last is not None and last.failures > 0 and last.started_at <= started < last.next_at
         if not force and (resting or self._is_empty(entry, last, seen)):
             return None
@@ -335,7 +335,7 @@ class WatchDuty:
     def _noted(self, entry: VaultEntry, started: datetime, found: RoundResult, last: RoundRow | None) -> RoundRow:
         admin = self._upkeep.admin
         row = to_row(self.name, self.every, started, admin.clock(), found, last)
-        row = replace(row, vault=entry.id, seen=self._seen(entry))
+        row = replace(row, vault=entry.id, seen=self._seen([entry])[entry.id])
         admin.catalog.claim(lambda tx: rounds.save(tx, row))
         return row
 

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import cache
@@ -75,8 +75,8 @@ def _watch(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
     def folder_of(owner: Owner) -> Path:
         return owner_folder(owners, owner)
 
-    def learnings_seen(entry: VaultEntry) -> str:
-        return repr(file_states(learning_paths(folder_of(entry.owner))))
+    def learnings_seen(entries: Iterable[VaultEntry]) -> dict[str, str]:
+        return {entry.id: repr(file_states(learning_paths(folder_of(entry.owner)))) for entry in entries}
 
     def watcher(vault: Vault) -> Watcher:
         match name:
@@ -87,7 +87,7 @@ def _watch(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
             case _:
                 return TranscriptWatcher(vault, settings)
 
-    seen = learnings_seen if name == "learnings" else upkeep.seen
+    seen = learnings_seen if name == "learnings" else upkeep.marks
     return WatchDuty(upkeep, name, every, watcher, seen)
 
 

@@ -16,6 +16,8 @@ from tests.plugins.postgres import PostgresDatabase
 
 DIMENSIONS = 384
 _WORDS = 20
+#: From so many chunks on the rows are most of the work of a move and of a cold recall, and their limits hold.
+JUDGED = 10_000
 _SYLLABLES = [first + last for first in "bdfgklmnprst" for last in ("a", "e", "i", "o", "u", "an", "er", "in")]
 #: Words of two and three syllables, the same in every run.
 _VOCABULARY = ["".join(random.Random(number).choices(_SYLLABLES, k=2 + number % 2)) for number in range(5_000)]

@@ -135,29 +135,26 @@ class SealedValues(PlainValues):
         return found.decode() if kind in _TEXTS else found
 
     def unseal_all(self, column: Sequence[bytes | None]) -> list[str | bytes | None]:
-        """Return the values of a column; bytes and texts, of which a vault has the most, take no call of ours for each.
+        """Return the values of a column; bytes, of which a vault has the most, take no call of ours for each."""
+        decrypt, known = self._random.decrypt, dict[bytes, str | bytes]()
+        tag, start = _RANDOM_BYTES, _NONCE_BYTES + 1
 
-        Of values that are stored alike one is decrypted.
-        """
-        decrypt, start, bytes_, texts = self._random.decrypt, _NONCE_BYTES + 1, _RANDOM_BYTES, _RANDOM_TEXT
-        known: dict[bytes, str | bytes] = {}
-        values: list[str | bytes | None] = []
+        def unseal(one: bytes) -> str | bytes:
+            if one[:1] == _RANDOM_TEXT:
+                return decrypt(one[1:start], one[start:], _RANDOM_TEXT).decode()
+            # Of values that are stored alike one is decrypted.
+            found = known.get(one)
+            if found is None:
+                found = known[one] = self.unseal(one)
+            return found
+
         try:
-            for one in column:
-                if one is None:
-                    values.append(None)
-                elif (tag := one[:1]) == bytes_:
-                    values.append(decrypt(one[1:start], one[start:], tag))
-                elif tag == texts:
-                    values.append(decrypt(one[1:start], one[start:], tag).decode())
-                else:
-                    found = known.get(one)
-                    if found is None:
-                        found = known[one] = self.unseal(one)
-                    values.append(found)
+            return [
+                None if one is None else decrypt(one[1:start], one[start:], tag) if one[:1] == tag else unseal(one)
+                for one in column
+            ]
         except (InvalidTag, ValueError):
             _refuse()
-        return values
 
     def hide(self, text: str) -> str:
         """Return a text for a column that is not encrypted; equal texts are equal."""

@@ -58,10 +58,11 @@ def add_many(change: Change, added: Sequence[tuple[Memory, AdmittedText, str]]) 
         return
     told = [(_saying(memory, content), mark) for memory, content, mark in added]
     numbers = memories.insert_many(change.tx, ((memory, mark, due_at(memory)) for memory, mark in told))
-    index_memories(change.tx, ((number, one.content, one.key) for number, (one, _) in zip(numbers, told, strict=True)))
+    # Before the index, whose terms take the most time to make: a server writes these rows meanwhile.
     events.add_of_memories(
         change.tx, EventType.CREATED, (one for one, _ in told), _payload, at=change.at, actor=change.actor
     )
+    index_memories(change.tx, ((number, one.content, one.key) for number, (one, _) in zip(numbers, told, strict=True)))
 
 
 def update(

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import TypeVar
 
 from recollectum.domain.errors import InvalidInput
@@ -103,11 +104,22 @@ def derived_id(prefix: str, at: datetime, seed: str) -> str:
 
 def _encode(number: int) -> str:
     """Encode as Crockford's base 32, two characters at a time, 26 characters in all."""
+    return _encode_millis(number >> _RANDOM_BITS) + _encode_pairs(number, _RANDOM_BITS // 10)
+
+
+@lru_cache(maxsize=16)
+def _encode_millis(millis: int) -> str:
+    """Encode the time of an id, which is that of many ids where they are made together."""
+    return _encode_pairs(millis, _ID_LENGTH // 2 - _RANDOM_BITS // 10)
+
+
+def _encode_pairs(number: int, count: int) -> str:
     pairs: list[str] = []
-    for _ in range(_ID_LENGTH // 2):
+    for _ in range(count):
         pairs.append(_PAIRS[number & 1023])
         number >>= 10
-    return "".join(reversed(pairs))
+    pairs.reverse()
+    return "".join(pairs)
 
 
 def is_id(text: str, prefix: str) -> bool:

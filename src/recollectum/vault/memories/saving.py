@@ -23,6 +23,9 @@ from recollectum.vault.memories import changes
 from recollectum.vault.memories.changes import apply_quarantine
 from recollectum.vault.runtime import VaultRuntime
 
+#: How many memories are written at once: a server begins with them while the next ones are made.
+_TOGETHER = 500
+
 
 def save_drafts(
     tx: Tx, drafts: Sequence[AdmittedMemory], reading: ClockReading, runtime: VaultRuntime
@@ -37,7 +40,7 @@ def save_drafts(
 def _save_together(
     tx: Tx, drafts: Sequence[AdmittedMemory], reading: ClockReading, runtime: VaultRuntime
 ) -> list[SaveResult]:
-    """Save many drafts: new ones wait until a known text or key comes, or the end, and are then written at once."""
+    """Save many drafts: new ones wait until a known text or key comes, or there are enough, and are written at once."""
     marks = [fingerprint(draft.content) for draft in drafts]
     # A text or key that a memory had when this began, or got since, takes the long way; it may be free by now.
     texts = memories.known_marks(tx, marks)
@@ -46,9 +49,10 @@ def _save_together(
     waiting: list[tuple[Memory, AdmittedText, str]] = []
     saved: list[SaveResult] = []
     for draft, mark in zip(drafts, marks, strict=True):
-        if mark in texts or draft.key in keys:
+        if mark in texts or draft.key in keys or len(waiting) == _TOGETHER:
             changes.add_many(change, waiting)
             waiting = []
+        if mark in texts or draft.key in keys:
             saved.append(save_draft(tx, draft, reading, runtime, ()))
         else:
             new = _first_version(tx, draft, reading.now, runtime)

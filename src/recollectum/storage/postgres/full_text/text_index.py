@@ -22,7 +22,7 @@ _REMOVE = """
 """
 _COUNT = "SELECT count(*) FROM search WHERE terms IS NOT NULL"
 #: So many rows are sent at once.
-_MOST_UNSENT = 512
+_MOST_UNSENT = 500
 
 
 class _Tx(Protocol):

@@ -11,7 +11,7 @@ _BATCH = 64
 _NO_TYPES: Mapping[str, str] = {}
 
 
-class NamedRows(Sequence[Params]):
+class ColumnRows(Sequence[Params]):
     """Rows as the parameters of a statement. An engine that sends columns takes them without naming each value."""
 
     def __init__(self, names: Sequence[str], rows: Sequence[Row]) -> None:
@@ -26,12 +26,12 @@ class NamedRows(Sequence[Params]):
     def __getitem__(self, place: int) -> Params: ...
 
     @overload
-    def __getitem__(self, place: slice) -> "NamedRows": ...
+    def __getitem__(self, place: slice) -> "ColumnRows": ...
 
-    def __getitem__(self, place: int | slice) -> "Params | NamedRows":
+    def __getitem__(self, place: int | slice) -> "Params | ColumnRows":
         """Return a row with its names, or some of the rows."""
         if isinstance(place, slice):
-            return NamedRows(self._names, self._rows[place])
+            return ColumnRows(self._names, self._rows[place])
         return dict(zip(self._names, self._rows[place], strict=True))
 
     def column(self, name: str) -> list[Value]:
@@ -42,7 +42,7 @@ class NamedRows(Sequence[Params]):
 
 def column_of(rows: Sequence[Params], name: str) -> list[Value]:
     """Return the values of one column of rows."""
-    return rows.column(name) if isinstance(rows, NamedRows) else [row[name] for row in rows]
+    return rows.column(name) if isinstance(rows, ColumnRows) else [row[name] for row in rows]
 
 
 def values_of(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from recollectum.domain.errors import StorageError
 from recollectum.storage.engine import Progress
 from recollectum.storage.port import Row, Tx, Value
-from recollectum.storage.row_lists import NamedRows
+from recollectum.storage.row_lists import ColumnRows
 
 #: Rows per read.
 _PAGE = 1024
@@ -133,7 +133,7 @@ def insert_rows(tx: Tx, table: CopiedTable, page: Iterable[Row], *, replacing: b
     """Add rows as `pages_of` returns them; with `replacing`, change those whose key is there."""
     listed = ", ".join(f'"{name}"' for name in table.columns)
     values = ", ".join(f":{name}" for name in table.columns)
-    rows = NamedRows(table.columns, _replaced(table, page, tx.stand_ins.hide))
+    rows = ColumnRows(table.columns, _replaced(table, page, tx.stand_ins.hide))
     conflict = _on_conflict(table) if replacing and table.key else ""
     tx.add_rows(f'INSERT INTO "{table.name}" ({listed}) VALUES ({values}){conflict}', rows)  # noqa: S608 - see above
 

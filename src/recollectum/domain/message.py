@@ -11,6 +11,8 @@ from recollectum.domain.records import dataclass
 from recollectum.domain.trust import Trust
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+#: The types of values without text.
+NUMBERS = frozenset({int, float, bool, type(None)})
 #: One part of a message that is not plain text, as its agent wrote it.
 Part = Mapping[str, Json]
 Content = str | tuple[Part, ...]

@@ -3,8 +3,11 @@
 from time import process_time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recollectum.text.contacts.hints import LONGEST
+from recollectum.text.contacts import hints
+from recollectum.text.contacts.hints import LONGEST, may_mention
 from recollectum.text.contacts.statements import find_mentions
 
 PHONE = "+49 151 2345678"
@@ -203,3 +206,11 @@ def test_no_text_takes_long(part: str) -> None:
     find_mentions(f"My boss is {part * 1000}"[:LONGEST])
     find_mentions(f"{part * 1000} my"[:LONGEST])
     assert process_time() - begun < 2
+
+
+@given(
+    st.lists(st.sampled_from([*"0123456789+()-./ a@:\n\u00a0\u2011", "+49", "0049", "00 1"]), max_size=24).map("".join)
+)
+def test_no_address_is_passed_over_by_the_quick_look(text: str) -> None:
+    if hints._address().search(text):  # pyright: ignore[reportPrivateUsage]
+        assert may_mention(text)

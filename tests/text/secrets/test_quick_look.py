@@ -11,7 +11,7 @@ from recollectum.text.secrets import redaction
 from recollectum.text.secrets.command_lines import PROGRAMS
 from recollectum.text.secrets.languages import ASCII_NAMES
 from recollectum.text.secrets.long_words import find_long_words
-from recollectum.text.secrets.redaction import may_tell
+from recollectum.text.secrets.redaction import is_plain, may_tell
 from recollectum.text.secrets.span import Span
 from recollectum.text.secrets.tokens import _IN_TEXT  # pyright: ignore[reportPrivateUsage]
 from recollectum.text.secrets.wallets import HINTS
@@ -48,6 +48,13 @@ def test_no_text_of_names_signs_and_values_is_passed_over(text: str) -> None:
 @given(st.lists(_PIECES, max_size=14).map(" ".join))
 def test_no_sentence_of_them_is_passed_over(text: str) -> None:
     _check(text)
+
+
+@given(st.lists(_PIECES, max_size=3).map("".join), st.lists(st.one_of(_PIECES, _ASCII), max_size=14).map("".join))
+def test_what_is_plain_under_a_name_is_plain_alone(name: str, text: str) -> None:
+    if is_plain(f'"{name}": "{text}"'):
+        assert is_plain(text)
+        assert not _found(text)
 
 
 @pytest.mark.parametrize("kind", [*FORMED, *NAMED])

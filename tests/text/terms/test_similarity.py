@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollectum.text.terms import similarity
 from recollectum.text.terms.similarity import fingerprint, jaccard
 
 SAME = [
@@ -80,3 +81,11 @@ def test_jaccard_is_the_share_of_terms_in_common(a: str, b: str, share: float) -
 def test_plain_text_has_the_fingerprint_of_text_with_an_invisible_character(text: str) -> None:
     """Text in ASCII is read faster than other text."""
     assert fingerprint(f"tea {text}") == fingerprint(f"tea {text}\u200b")
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60), st.sampled_from(["", "{", '["', " -5 ", "a", "c#"]))
+def test_the_quick_pattern_for_ascii_finds_the_same_words(text: str, more: str) -> None:
+    written = f"{text}{more}{text}".lower().replace("'", "")
+    every = similarity._WORDS.findall(written)  # pyright: ignore[reportPrivateUsage]
+    telling = [one for one in every if len(one) > 1 or similarity._counts(one)]  # pyright: ignore[reportPrivateUsage]
+    assert similarity._ASCII_WORDS.findall(written) == telling  # pyright: ignore[reportPrivateUsage]

@@ -22,7 +22,8 @@ _OWNED = re.compile(r"(?i:\b(?:my|our|have|has)\b|(?:user|owner|person)['\u2019]
 # One of these parts is in every plain text in which a pattern finds something. Looking for them is much faster.
 _PARTS_OF_NAMED = ("number", "call", "known as", "nickname", "goes by", "short for", "aka", "a.k.a")
 _PARTS_OF_OWNED = ("my", "our", "have", "has", "'s")
-_PARTS_OF_ADDRESS = ("@", "0", "+", "(")
+# A number has at least six digits. A search that begins with signs is much faster than one that looks back first.
+_MAY_BE_PHONE = re.compile(r"[+(0](?<![\w.@+-].)[\d \u00a0().\-/\u2011]{5}")
 _DIGIT = re.compile("[0-9]")
 _WORDS = re.compile(r"[a-z]+")
 _RELATED_WORDS = frozenset(word for relation in RELATIONS for word in _WORDS.findall(relation)[-1:])
@@ -52,7 +53,7 @@ def may_mention(text: str, key: str | None = None) -> bool:
     lower = flat.lower()
     if _has_part(flat, lower, _PARTS_OF_NAMED) and _NAMED.search(flat):
         return True
-    if _has_part(flat, lower, _PARTS_OF_ADDRESS) and _address().search(flat):
+    if ("@" in flat or _MAY_BE_PHONE.search(flat)) and _address().search(flat):
         return True
     if digits and _digits().search(flat) and (CALLED.search(flat) or KEY.fullmatch(key or "")):
         return True

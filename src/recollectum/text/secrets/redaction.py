@@ -50,7 +50,10 @@ class Redacted:
 
 def redact(text: str) -> Redacted:
     """Replace each secret by `[secret:kind]`; all other text stays as it is, and a second run changes nothing."""
-    found = find_secrets(text)
+    return Redacted(text, ()) if is_plain(text) else _replaced(text, _search(text))
+
+
+def _replaced(text: str, found: tuple[Secret, ...]) -> Redacted:
     if not found:
         return Redacted(text, ())
     parts: list[str] = []
@@ -63,9 +66,10 @@ def redact(text: str) -> Redacted:
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Return all secrets of the text in order; none overlaps another."""
-    # Most keys and values of JSON are that short, and nothing in most text can be a secret.
-    if len(text) < _SHORTEST or not (find_long_words(text) or not text.isascii() or may_tell(text, text.lower())):
-        return ()
+    return () if is_plain(text) else _search(text)
+
+
+def _search(text: str) -> tuple[Secret, ...]:
     found: list[Secret] = []
     at = 0
     # A placeholder from an earlier run is a wall: nothing is found in it or across it, so a second run changes nothing.
@@ -73,6 +77,16 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
         found += _in_stretch(text, at, wall.start())
         at = wall.end()
     return (*found, *_in_stretch(text, at, len(text)))
+
+
+def is_plain(text: str) -> bool:
+    """Return whether a text certainly has no secret: most keys and values of JSON are short, and most talk tells none.
+
+    What is inside a plain text is plain too.
+    """
+    if len(text) < _SHORTEST:
+        return True
+    return text.isascii() and not find_long_words(text) and not may_tell(text, text.lower())
 
 
 def _in_stretch(text: str, start: int, end: int) -> list[Secret]:
@@ -109,9 +123,9 @@ def _once(text: str, start: int, end: int) -> list[Secret]:
 
 def _spans(text: str) -> Iterator[Span]:
     """Yield the spans of all searches; they may overlap."""
+    # What is left between the secrets of a text may be plain.
     lowered = text.lower()
     words = find_long_words(text)
-    # Nothing in most stretches can be a secret.
     if words or not text.isascii() or may_tell(text, lowered):
         yield from _found_by_all(text, lowered, words)
 
@@ -192,7 +206,10 @@ def find_under(name: str, text: str) -> tuple[Secret, ...]:
 def _under(name: str, text: str) -> str:
     """Return the text redacted as a JSON value, because `"password": "…"` says more than the value alone."""
     before = f'"{name}": "'
-    done = redact(f'{before}{text}"').text if name else ""
+    framed = f'{before}{text}"' if name else text
+    if is_plain(framed):
+        return text
+    done = _replaced(framed, _search(framed)).text if name else ""
     # Ignore the name if it is a secret itself, or if a secret reaches beyond the text.
     if done.startswith(before) and done.endswith('"'):
         return redact(done[len(before) : -1]).text

@@ -18,7 +18,10 @@ _OUTLINE = frozenset(ascii_lowercase + digits) - frozenset("".join(_FILLERS))
 # Of them only the first is ASCII.
 _VANISHING = re.compile("['’‘ʼ\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 # A sign inside a number or a minus before it changes the number; other punctuation only shapes the sentence.
-_WORDS = re.compile(r"(?:(?<!\S)-(?=\d))?\d(?:[\d.,:/-]*\d)?|[^\W\d_]+|\S")
+_NUMBER = r"(?:(?<!\S)-(?=\d))?\d(?:[\d.,:/-]*\d)?"
+_WORDS = re.compile(rf"{_NUMBER}|[^\W\d_]+|\S")
+# The same for ASCII in lower case, without the signs that carry no meaning: JSON is full of them.
+_ASCII_WORDS = re.compile(rf"{_NUMBER}|[a-z]+|[#%&@$+<=>^|~]")
 _SILENT = ("P", "Z", "Cc", "Cf")
 # Signs that Unicode classifies as punctuation although they name things: C#, 5 %, A & B, user@host.
 _TELLING = frozenset("#%&@")
@@ -77,9 +80,11 @@ def _plainly_said(text: str) -> list[bytes] | None:
 def _said(text: str) -> list[str]:
     """Return the words, numbers and symbols of a text that carry meaning."""
     folded = _folded(text)
-    bare = folded.replace("'", "") if folded.isascii() else _VANISHING.sub("", folded).replace("−", "-")
-    found = _WORDS.findall(bare)
-    words = [word for word in found if len(word) > 1 or word in _COUNTING or (not word.isascii() and _counts(word))]
+    if folded.isascii():
+        words = _ASCII_WORDS.findall(folded.replace("'", ""))
+    else:
+        found = _WORDS.findall(_VANISHING.sub("", folded).replace("−", "-"))
+        words = [word for word in found if len(word) > 1 or _counts(word)]
     kept = [word for word in words if word not in _FILLERS]
     # At the end it is no article: "vitamin A" is not "vitamin".
     return [*kept, "a"] if kept and words[-1] == "a" else kept
@@ -92,11 +97,9 @@ def _counts(word: str) -> bool:
     return word != _BACKTICK and not unicodedata.category(word).startswith(_SILENT)
 
 
-#: The ASCII characters that carry meaning, so that the signs of JSON are not looked up one by one.
-_COUNTING = frozenset(filter(_counts, map(chr, range(128))))
 #: For each ASCII character its lower case if it is a letter, 0 if it carries meaning otherwise, and else a space.
 _PLAIN_LETTERS = bytes(
-    ord(char.lower()) if char.isalpha() else 0 if char in _COUNTING or char == "\0" else ord(" ")
+    ord(char.lower()) if char.isalpha() else 0 if char == "\0" or _counts(char) else ord(" ")
     for char in map(chr, range(128))
 ).ljust(256, b"\0")
 _PLAIN_FILLERS = frozenset(word.encode() for word in _FILLERS)

@@ -7,7 +7,7 @@ from typing import cast
 from recollectum.context.echoes import Range, cut, cut_lines, marked_blocks, with_wrappers
 from recollectum.context.served import may_hold_blocks
 from recollectum.domain.errors import InvalidInput
-from recollectum.domain.message import Content, Json, Message, Part, Role, ToolCall, text_of
+from recollectum.domain.message import NUMBERS, Content, Json, Message, Part, Role, ToolCall, text_of
 from recollectum.vault.intake.served import ServedBlocks
 
 #: The extra field of a message that counts the echoes cut out of it.
@@ -56,6 +56,9 @@ class EchoFilter:
         """Return a JSON value without the echoes in its strings and keys; the same object when it has none."""
         if isinstance(value, str):
             return self.text(value)
+        if type(value) in NUMBERS:
+            # Before the abstract types, which are slow to ask: packed state is a list of many numbers.
+            return value
         before = self.removed
         if isinstance(value, Mapping):
             kept: Json = {self.text(name): self.value(inner) for name, inner in value.items()}
@@ -83,19 +86,15 @@ class EchoFilter:
         before = self.removed
         content = self._content(message.content)
         cut_words = self.removed > before
-        kept = replace(
-            message,
-            content=content,
-            tool_calls=tuple(map(self.call, message.tool_calls)),
-            thoughts=tuple(map(self.part, message.thoughts)),
-            speaker=self.text(message.speaker) if message.speaker else message.speaker,
-            extra=self.part(message.extra),
-        )
+        calls, thoughts = tuple(map(self.call, message.tool_calls)), tuple(map(self.part, message.thoughts))
+        speaker = self.text(message.speaker) if message.speaker else message.speaker
+        extra = self.part(message.extra)
         if self.removed == before:
             return message
         if cut_words and message.role is not Role.TOOL and not message.tool_calls and _is_empty(content):
             return None
-        return replace(kept, extra={**kept.extra, ECHO_REMOVED: self.removed - before})
+        extra = {**extra, ECHO_REMOVED: self.removed - before}
+        return replace(message, content=content, tool_calls=calls, thoughts=thoughts, speaker=speaker, extra=extra)
 
     def _content(self, content: Content) -> Content:
         if isinstance(content, str):

@@ -9,7 +9,7 @@ from typing import cast
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import check_indexed, parse_enum
 from recollectum.domain.memory import Kind, check_key
-from recollectum.domain.message import Content, Json, Message, Part, ToolCall, text_of
+from recollectum.domain.message import NUMBERS, Content, Json, Message, Part, ToolCall, text_of
 from recollectum.domain.notice import Notice
 from recollectum.domain.proposal import Act, Finding
 from recollectum.domain.session import Session
@@ -254,6 +254,9 @@ class Intake:
     def _value(self, value: Json, name: str = "") -> Json:
         if isinstance(value, str):
             return self._without_secrets(value, name)
+        if type(value) in NUMBERS:
+            # Before the abstract types, which are slow to ask: packed state is a list of many numbers.
+            return value
         if isinstance(value, Mapping):
             made: dict[str, Json] = {}
             for key, inner in value.items():

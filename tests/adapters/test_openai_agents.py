@@ -163,3 +163,27 @@ def test_a_session_that_was_ended_goes_on(vault: Vault) -> None:
     vault.sessions.chat(vault.sessions.list()[0].id).end()
     assert len(asyncio.run(say("two"))) == 2
     assert len(vault.sessions.list()) == 1
+
+
+def test_a_session_that_somebody_deleted_is_started_again(vault: Vault) -> None:
+    async def talk() -> None:
+        await first.add_items([{"role": "user", "content": "before"}])
+        await other.clear_session()
+        assert await first.get_items() == []
+        await first.add_items([{"role": "user", "content": "after"}])
+
+    first, other = RecollectumSession("s", vault), RecollectumSession("s", vault)
+    asyncio.run(talk())
+    assert asyncio.run(other.get_items()) == [{"role": "user", "content": "after"}]
+
+
+def test_the_last_items_are_found_behind_many_that_were_popped(vault: Vault) -> None:
+    async def talk() -> None:
+        await session.add_items([{"role": "user", "content": str(n)} for n in range(30)])
+        for _ in range(20):
+            await session.pop_item()
+
+    session = RecollectumSession("s", vault)
+    asyncio.run(talk())
+    assert [one["content"] for one in cast("Any", asyncio.run(session.get_items(limit=3)))] == ["7", "8", "9"]
+    assert asyncio.run(session.get_items(limit=0)) == []

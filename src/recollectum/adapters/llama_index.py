@@ -124,7 +124,7 @@ class RecollectumChatStore(AsyncDBChatStore):
 
     async def _write(self, key: str, said: list[NewMessage]) -> None:
         if said:
-            await finished(asyncio.to_thread(lambda: self._log.open(key, title=key).add_many(said)))
+            await finished(asyncio.to_thread(self._log.add, key, said, title=key))
 
     def _kept(self, key: str, status: MessageStatus | None) -> list[_Kept]:
         chat = self._log.find(key)

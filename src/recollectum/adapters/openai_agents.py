@@ -5,6 +5,7 @@ It has the methods of the SDK's `Session` protocol, and imports nothing of the S
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from recollectum.adapters.packing import pack_json, unpack_json
 from recollectum.adapters.redacted_items import without_secrets
 from recollectum.adapters.session_log import SessionLog, finished, last_to_first
 from recollectum.domain.message import Json, Role, text_of
+from recollectum.vault.intake.draft import MAX_PAGE
 from recollectum.vault.intake.new_message import NewMessage
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 _AGENT, _CHANNEL = "openai-agents", "sessions"
 _ITEM, _POPPED = "openai_item", "popped"
+#: So many messages are read beyond the items that are wanted: some may say that an item was popped.
+_SPARE = 4
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
 
 
@@ -55,7 +59,7 @@ class RecollectumSession:
         """Add items in one transaction, which a cancelled task does not interrupt."""
         said = [_message(cast("Mapping[str, Json]", item)) for item in items]
         if said:
-            await finished(asyncio.to_thread(lambda: self._open().add_many(said)))
+            await finished(asyncio.to_thread(self._log.add, self.session_id, said, title=self.session_id))
 
     async def pop_item(self) -> "TResponseInputItem | None":
         """Remove the newest item and return it; None when there is none."""
@@ -69,18 +73,15 @@ class RecollectumSession:
         return self._log.open(self.session_id, title=self.session_id)
 
     def _load(self, most: int | None) -> list[dict[str, Json]]:
-        latest: list[dict[str, Json]] = []
-        for message in self._last_items():
-            if most is not None and 0 <= most <= len(latest):
-                break
-            latest.append(unpack_json(message.extra[_ITEM]))
-        return latest[::-1]
+        wanted = most if most is not None and most >= 0 else None
+        latest = islice(self._last_items(MAX_PAGE if wanted is None else wanted + _SPARE), wanted)
+        return [unpack_json(message.extra[_ITEM]) for message in latest][::-1]
 
-    def _last_items(self) -> "Iterator[Message]":
-        """Return the messages of items that were not popped, the newest first."""
+    def _last_items(self, first: int) -> "Iterator[Message]":
+        """Return the messages of items that were not popped, the newest first; `first` is how many are read at once."""
         chat = self._log.find(self.session_id)
         popped: set[Json] = set()
-        for message in last_to_first(chat) if chat else ():
+        for message in last_to_first(chat, first) if chat else ():
             if _POPPED in message.extra:
                 # It comes after the item, so it is read before it.
                 popped.add(_position(message.extra[_POPPED]))
@@ -88,7 +89,7 @@ class RecollectumSession:
                 yield message
 
     def _pop(self) -> dict[str, Json] | None:
-        while (newest := next(self._last_items(), None)) is not None:
+        while (newest := next(self._last_items(_SPARE), None)) is not None:
             mark: dict[str, Json] = {"position": newest.position, "by": uuid4().hex}
             # The same native id is stored once: of two that pop one item, the second one takes the next.
             native = f"popped:{newest.position}"

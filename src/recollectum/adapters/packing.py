@@ -13,12 +13,21 @@ from recollectum.domain.message import Json
 
 #: Seven bytes fit into an integer that every JSON reader knows exactly enough, and no more than 17 digits.
 _WORD = 7
+#: So many bytes are not compressed.
+_SHORT = 250
 
 
 def pack(data: bytes) -> list[int]:
     """Return bytes as numbers: their compressed length, then seven bytes in each."""
-    small = zlib.compress(data, 1)
+    small = _stored(data) if len(data) <= _SHORT else zlib.compress(data, 1)
     return [len(small), *(int.from_bytes(small[at : at + _WORD]) for at in range(0, len(small), _WORD))]
+
+
+def _stored(data: bytes) -> bytes:
+    """Return few bytes in the form of zlib (RFC 1950) as they are; compressing them takes longer and saves little."""
+    length = len(data)
+    sizes = length.to_bytes(2, "little") + (length ^ 0xFFFF).to_bytes(2, "little")
+    return b"\x78\x01\x01" + sizes + data + zlib.adler32(data).to_bytes(4)
 
 
 def unpack(numbers: Json) -> bytes:

@@ -2,6 +2,7 @@
 
 import asyncio
 import builtins
+from collections import OrderedDict
 from collections.abc import Awaitable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
@@ -15,11 +16,13 @@ from recollectum.vault.intake.draft import MAX_PAGE
 if TYPE_CHECKING:
     from recollectum.domain.message import Message
     from recollectum.domain.session import Session
+    from recollectum.vault.intake.new_message import NewMessage
     from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
 _T = TypeVar("_T")
 _PAGE = 200
+_MOST_WRITTEN = 100
 
 
 class SessionLog:
@@ -29,6 +32,24 @@ class SessionLog:
         self._vault = vault
         self._agent = agent
         self._channel = channel
+        #: The sessions that were written to last, so that not every record looks for its session first.
+        self._written: OrderedDict[str, Chat] = OrderedDict()
+
+    def add(self, name: str, said: "builtins.list[NewMessage]", *, title: str | None = None) -> None:
+        """Add records to the session of that name, in one transaction; it is started when there is none."""
+        chat = self._written.pop(name, None)
+        if chat is not None:
+            try:
+                chat.add_many(said)
+            except NotFound:
+                # It was deleted meanwhile, here or by another process.
+                chat = None
+        if chat is None:
+            chat = self.open(name, title=title)
+            chat.add_many(said)
+        self._written[name] = chat
+        while len(self._written) > _MOST_WRITTEN:
+            self._written.popitem(last=False)
 
     def open(self, name: str, *, title: str | None = None) -> "Chat":
         """Return the session of that name; it is started when there is none, with a title for people."""
@@ -37,6 +58,10 @@ class SessionLog:
         if title and chat.info().title is None:
             chat.describe(title=title)
         return chat
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a session of that name."""
+        return bool(self._vault.sessions.list(key_prefix=str(self._key(name)), limit=1))
 
     def find(self, name: str) -> "Chat | None":
         """Return the session of that name, or None."""
@@ -100,9 +125,9 @@ def first_to_last(chat: "Chat") -> "Iterator[Message]":
     return every(lambda cursor: chat.transcript(cursor=cursor, limit=_PAGE))
 
 
-def last_to_first(chat: "Chat") -> "Iterator[Message]":
-    """Return the messages of a session, the last one first."""
-    page = chat.messages(limit=_PAGE)
+def last_to_first(chat: "Chat", first: int = _PAGE) -> "Iterator[Message]":
+    """Return the messages of a session, the last one first; so many are read at `first`, and then larger pages."""
+    page = chat.messages(limit=min(first, _PAGE))
     while True:
         yield from reversed(page)
         if page.next is None:

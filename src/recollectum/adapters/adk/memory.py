@@ -103,7 +103,7 @@ class RecollectumMemoryService(BaseMemoryService):
 
     def _add(self, app_name: str, user_id: str, session_id: str | None, new: list[New]) -> None:
         vault = self._home.user(user_id)
-        if session_id is not None and SessionLog(vault, app_name, CHANNEL).find(session_id):
+        if not new or (session_id is not None and SessionLog(vault, app_name, CHANNEL).has(session_id)):
             # Its messages are found already.
             return
         folder: Folder = (app_name, session_id or "")

@@ -1,13 +1,15 @@
 """Every list comes in pages: page by page it is the whole list, in the same order, and ends."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from recollectum.domain.errors import InvalidInput
+from recollectum.domain.errors import InvalidInput, StepRefused
 from recollectum.domain.page import Page, every
 from recollectum.vault.vault import Vault
+from tests.matrix.homes import Turning
 
 LISTS: dict[str, Callable[[Vault, str | None, int], Page[Any]]] = {
     "memories": lambda vault, cursor, limit: vault.memories.list(cursor=cursor, limit=limit),
@@ -53,3 +55,31 @@ def test_messages_are_read_from_the_end_in_their_order(filled: Vault) -> None:
 def test_a_cursor_that_no_page_gave_is_refused(filled: Vault, cursor: str) -> None:
     with pytest.raises(InvalidInput, match="not returned by a page"):
         filled.admin.events.list(cursor=cursor)
+
+
+def test_memories_are_listed_by_their_ids_in_that_order(vault: Vault, clock: Turning) -> None:
+    first, second, third = (vault.memories.save(text).id for text in ("one cat", "two dogs", "three birds"))
+    brief = vault.memories.save("four fish", ttl=timedelta(hours=1)).id
+    vault.memories.forget(second)
+    vault.memories.move(third, "archived")
+    listed = vault.memories.list(ids=[brief, "mem_none", second, third, first])
+    assert ([one.id for one in listed], listed.next) == ([brief, first], None)
+    assert listed == [vault.memories.get(brief), vault.memories.get(first)]
+    clock.turn(timedelta(hours=2))
+    assert [one.id for one in vault.memories.list(ids=(brief, first))] == [first]
+    assert vault.memories.list(ids=[]) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"ids": ["mem_a"], "kind": "fact"}, "give the ids alone"),
+        ({"ids": ["mem_a"], "key_prefix": "k"}, "give the ids alone"),
+        ({"ids": ["mem_a"] * 1001}, "1001 ids are too many"),
+        ({"ids": ["mem_a", 5]}, "an id must be text, not int"),
+        ({"ids": ["mem_a"], "state": "archived"}, "cannot be listed by ids; use active"),
+    ],
+)
+def test_ids_that_cannot_be_listed_are_refused(vault: Vault, given: dict[str, Any], says: str) -> None:
+    with pytest.raises((InvalidInput, StepRefused), match=says):
+        vault.memories.list(**given)

@@ -24,6 +24,7 @@ from recollectum.vault.intake.draft import MAX_PAGE, Draft
 from recollectum.vault.intake.redaction import redact_text
 
 if TYPE_CHECKING:
+    from recollectum.domain.hit import Hit
     from recollectum.domain.memory import Memory, SaveResult
     from recollectum.vault.vault import Vault
 
@@ -35,6 +36,10 @@ _LEVEL_BYTES, _NAME_BYTES, _MARK_BYTES = 5, 15, 5
 _NO_LABEL = "0" * 8
 #: The same labels come with every document of a folder.
 _CACHED = 1024
+#: Hits that are asked for in a second step, for each document that is wanted.
+_SPARE = 3
+#: The most hits of a recall, unless the settings say otherwise.
+_MOST_HITS = 1000
 _FOLDER, _NAME, _BODY, _MARK = "folder", "name", "body", "mark"
 
 
@@ -114,6 +119,10 @@ class Documents:
             if (found := _parse(memory)) and found.folder[: len(folder)] == folder:
                 yield found
 
+    def of_memories(self, memory_ids: Sequence[str]) -> Iterator[Document]:
+        """Return the documents that memories hold, in the order of their ids, without those that are gone or none."""
+        return (one for memory in self._vault.memories.list(ids=memory_ids) if (one := self.of(memory)) is not None)
+
     def of_memory(self, memory_id: str) -> Document | None:
         """Return the document that a memory holds; None if it is gone, or is no document of this kind."""
         try:
@@ -130,6 +139,20 @@ class Documents:
 
     def _prefix(self, folder: Folder) -> str:
         return f"{self._kind}_" + "".join(_level(folder[: depth + 1]) for depth in range(min(len(folder), _LEVELS)))
+
+
+def ask_steps(wanted: int, most: int) -> Iterator[int]:
+    """Return how many hits to ask for: as many as are wanted, then more while others of the vault take the places."""
+    limits = (wanted, _SPARE * wanted, most)
+    return iter(dict.fromkeys(min(limit, most, _MOST_HITS) for limit in limits if wanted))
+
+
+def scores_of(hits: "Iterable[Hit]") -> dict[str, float]:
+    """Return the score of each memory among hits, best first; several parts of a long one may be hits."""
+    scores: dict[str, float] = {}
+    for hit in hits:
+        scores.setdefault(hit.source.memory_id or "", hit.score)
+    return scores
 
 
 @lru_cache(_CACHED)

@@ -19,7 +19,7 @@ from recollectum.domain.session import MAIN
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime, timedelta
     from pathlib import Path
 
@@ -275,15 +275,19 @@ class AsyncMemories:
         state: StateName = State.ACTIVE,
         kind: KindName | None = None,
         key_prefix: str | None = None,
+        ids: Sequence[str] | None = None,
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page[Memory]:
         """Return the newest memories in one state: active, archived, or soft_deleted (the trash).
 
-        With `key_prefix`, only active memories whose key begins with it, found by an index.
+        With `key_prefix`, only active memories whose key begins with it, found by an index. With `ids` and nothing
+        else, those of them that are active, on one page and in the order of the ids.
         """
         return await asyncio.to_thread(
-            lambda: self._service().list(state=state, kind=kind, key_prefix=key_prefix, cursor=cursor, limit=limit)
+            lambda: self._service().list(
+                state=state, kind=kind, key_prefix=key_prefix, ids=ids, cursor=cursor, limit=limit
+            )
         )
 
     async def edit(

@@ -1,8 +1,9 @@
 """Gives the Agent Development Kit its long-term memory: what was said to an app, found by words and by meaning."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from google.adk.memory import BaseMemoryService
@@ -14,7 +15,7 @@ from google.genai import types
 from recollectum.adapters.adk.events import content_text
 from recollectum.adapters.adk.homes import ServiceHome
 from recollectum.adapters.adk.sessions import CHANNEL
-from recollectum.adapters.documents import Document, Documents, Folder
+from recollectum.adapters.documents import Document, Documents, Folder, ask_steps
 from recollectum.adapters.session_log import SessionLog
 from recollectum.domain.errors import NotFound
 from recollectum.domain.message import Json, ToolUse
@@ -31,6 +32,8 @@ _KIND, _DELETED_KIND = "adk", "adkgone"
 _USER = "user"
 #: ADK puts every result into a prompt, and its call has no limit.
 _RESULTS = 10
+#: So many hits are looked at for each result: state, which nobody said, is among them.
+_SPARE = 3
 
 New = tuple[str, dict[str, Json]]
 
@@ -118,12 +121,13 @@ class RecollectumMemoryService(BaseMemoryService):
     def _search(self, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         vault = self._home.user(user_id)
         documents = Documents(vault, _KIND, app_name)
-        entries: dict[str, MemoryEntry] = {}
-        for hit in vault.recall(query, limit=3 * self._results, agent=app_name):
-            entry = _entry_of_hit(hit, documents)
-            if entry is not None:
-                entries.setdefault(str(entry.id), entry)
-        return SearchMemoryResponse(memories=list(entries.values())[: self._results])
+        found: list[MemoryEntry] = []
+        for limit in ask_steps(self._results, _SPARE * self._results):
+            hits = vault.recall(query, limit=limit, agent=app_name)
+            found = list(islice(_entries(hits, documents), self._results))
+            if len(found) == self._results or len(hits) < limit:
+                break
+        return SearchMemoryResponse(memories=found)
 
     def _delete(self, app_name: str, user_id: str, memory_id: str | None) -> None:
         vault = self._home.user(user_id)
@@ -146,11 +150,21 @@ def _body(author: str, at: float | str | None, text: str, metadata: Mapping[str,
     return {**body, "metadata": cast("Json", dict(metadata))} if metadata else body
 
 
-def _entry_of_hit(hit: "Hit", documents: Documents) -> MemoryEntry | None:
-    """Return a hit as ADK shows it; None for state and other texts that nobody said."""
+def _entries(hits: "Sequence[Hit]", documents: Documents) -> Iterator[MemoryEntry]:
+    """Return hits as ADK shows them, each memory and message once."""
+    named: dict[str, Hit] = {}
+    for hit in hits:
+        named.setdefault(str(hit.source.memory_id or hit.source.message_id), hit)
+    ids = [name for name, hit in named.items() if hit.source.memory_id]
+    added = {one.memory.id: one for one in documents.of_memories(ids)}
+    entries = (_entry_of_hit(hit, added.get(name)) for name, hit in named.items())
+    return (one for one in entries if one is not None)
+
+
+def _entry_of_hit(hit: "Hit", found: Document | None) -> MemoryEntry | None:
+    """Return a hit, and the document if it is one, as ADK shows it; None for state and other texts that nobody said."""
     if hit.source.memory_id is None:
         return _entry(str(hit.source.message_id), hit.text, hit.author, hit.created_at.isoformat(), {})
-    found = documents.of_memory(hit.source.memory_id)
     if found is not None:
         body = found.body
         metadata = body.get("metadata")

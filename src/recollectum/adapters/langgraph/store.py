@@ -20,7 +20,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from recollectum.adapters.documents import Document, Documents
+from recollectum.adapters.documents import Document, Documents, ask_steps, scores_of
 from recollectum.adapters.langgraph.filters import fits, matches
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ Namespace = tuple[str, ...]
 #: The agent under whose name the items are kept, for retention rules and quarantine.
 AGENT = "langgraph"
 _KIND = "lg"
-#: Hits that are asked for at first, for each item that is wanted: others of the vault are among them.
-_SPARE = 3
 #: The most hits of a recall, unless the settings say otherwise.
 _MOST_HITS = 1000
 #: The time to live begins anew only when so much of it has passed, so that not every read writes.
@@ -136,30 +134,17 @@ class RecollectumStore(BaseStore):
                     documents.forget(op.namespace, op.key)
 
 
-def _recalled(vault: "Vault", documents: Documents, op: SearchOp) -> Iterator[tuple[Document, float]]:
+def _recalled(vault: "Vault", documents: Documents, op: SearchOp) -> list[tuple[Document, float]]:
     """Return the items that recall finds for a query, best first."""
     wanted = op.offset + op.limit
-    some = min(_SPARE * wanted, _MOST_HITS)
-    found = _of_hits(vault, documents, op, some)
-    if len(found) < wanted and some < _MOST_HITS:
-        # Other namespaces, or other memories, took the places.
-        found = _of_hits(vault, documents, op, _MOST_HITS)
-    return iter(found)
-
-
-def _of_hits(vault: "Vault", documents: Documents, op: SearchOp, limit: int) -> list[tuple[Document, float]]:
-    hits = vault.recall(op.query or "", limit=limit, source="memories", untrusted=True)
-    # Several parts of a long item may be hits.
-    scores: dict[str, float] = {}
-    for hit in hits:
-        scores.setdefault(hit.source.memory_id or "", hit.score)
     found: list[tuple[Document, float]] = []
-    for memory_id, score in scores.items():
-        document = documents.of_memory(memory_id)
-        if document and _is_indexed(document) and _is_wanted(document, op):
-            found.append((document, score))
-            if len(found) == op.offset + op.limit:
-                break
+    for limit in ask_steps(wanted, _MOST_HITS):
+        hits = vault.recall(op.query or "", limit=limit, source="memories", untrusted=True)
+        scores = scores_of(hits)
+        kept = (one for one in documents.of_memories(list(scores)) if _is_indexed(one) and _is_wanted(one, op))
+        found = [(one, scores[one.memory.id]) for one in islice(kept, wanted)]
+        if len(found) == wanted or len(hits) < limit:
+            break
     return found
 
 

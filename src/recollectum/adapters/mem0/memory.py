@@ -5,7 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from recollectum.adapters.documents import body_of
+from recollectum.adapters.documents import ask_steps, body_of, scores_of
 from recollectum.adapters.mem0.filters import SCOPES, Fields, Refused, check_filters, check_id, fits
 from recollectum.adapters.mem0.records import (
     Messages,
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from recollectum.engine import Recollectum
     from recollectum.vault.vault import Vault
 
-_MOST_HITS = 1000
+#: So many hits are looked at for each memory that is wanted: others of the vault are among them.
+_SPARE = 3
 _UPDATED = {"message": "Memory updated successfully!"}
 #: An expiration date that is not to be changed.
 UNCHANGED = "unchanged"
@@ -98,13 +99,15 @@ class RecollectumMemory:
             raise Refused(f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
         wanted = check_filters(filters)
         vault = self.shelf.of_filters(wanted)
-        found: dict[str, Result] = {}
-        limit = min(3 * _check_top(top_k), _MOST_HITS)
-        for hit in vault.recall(query, limit=limit, source="memories", untrusted=True) if limit else ():
-            document = self.shelf.load(vault, hit.source.memory_id or "")
-            if document and hit.score >= threshold and fits(fields_of(document), wanted):
-                found.setdefault(document.memory.id, {**shown(document, vault), "score": hit.score})
-        return {"results": list(found.values())[:top_k]}
+        found: list[Result] = []
+        for limit in ask_steps(_check_top(top_k), _SPARE * top_k):
+            hits = vault.recall(query, limit=limit, source="memories", untrusted=True)
+            scores = scores_of(hit for hit in hits if hit.score >= threshold)
+            kept = (one for one in self.shelf.load_many(vault, list(scores)) if fits(fields_of(one), wanted))
+            found = [{**shown(one, vault), "score": scores[one.memory.id]} for one in islice(kept, top_k)]
+            if len(found) == top_k or len(hits) < limit:
+                break
+        return {"results": found}
 
     def get_all(self, *, filters: Fields | None = None, top_k: int = 20, **wrong: object) -> Result:
         """Return the memories that a filter takes, newest first."""

@@ -83,6 +83,11 @@ class Shelf:
             return None
         return self._parsed(vault, memory)
 
+    def load_many(self, vault: "Vault", memory_ids: list[str]) -> Iterator[Document]:
+        """Return memories of a vault that mem0 would know, in the order of their ids."""
+        found = vault.memories.list(ids=memory_ids)
+        return (one for memory in found if (one := self._parsed(vault, memory)) is not None)
+
     def everything(self, vault: "Vault") -> Iterator[Document]:
         """Return the memories of a vault that mem0 would know, newest first."""
         memories = vault.memories

@@ -1,6 +1,7 @@
 """Defines what callers hand in for a memory, and checks its values."""
 
 import math
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from recollectum.domain.errors import InvalidInput
@@ -85,3 +86,16 @@ def check_limit(limit: int, most: int, name: str = "limit") -> int:
     if not 1 <= limit <= most:
         raise InvalidInput(f"{name} {limit} is out of range; use 1 to {most}")
     return limit
+
+
+def check_ids(ids: Sequence[str], *, alone: bool) -> list[str]:
+    """Return the ids of a list; raise when they are too many, no text, or given with a parameter that they replace."""
+    if not alone:
+        raise InvalidInput("ids cannot be combined with kind, key_prefix or cursor; give the ids alone")
+    # A text is a sequence of texts, too.
+    listed = [ids] if isinstance(ids, str) else list(ids)
+    for one in listed:
+        check_text("an id", one)
+    if len(listed) > MAX_PAGE:
+        raise InvalidInput(f"{len(listed)} ids are too many; list at most {MAX_PAGE} at once")
+    return listed

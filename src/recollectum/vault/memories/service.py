@@ -1,7 +1,7 @@
 """Saves, finds, edits, supersedes, moves and forgets memories."""
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ from recollectum.vault.intake.draft import (
     MAX_PAGE,
     Draft,
     check_aware,
+    check_ids,
     check_importance,
     check_limit,
 )
@@ -132,16 +133,22 @@ class Memories(VaultService):
         state: StateName = State.ACTIVE,
         kind: KindName | None = None,
         key_prefix: str | None = None,
+        ids: Sequence[str] | None = None,
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page[Memory]:
         """Return the newest memories in one state: active, archived, or soft_deleted (the trash).
 
-        With `key_prefix`, only active memories whose key begins with it, found by an index.
+        With `key_prefix`, only active memories whose key begins with it, found by an index. With `ids` and nothing
+        else, those of them that are active, on one page and in the order of the ids.
         """
         wanted = parse_listable_state(state)
-        if key_prefix is not None and wanted is not State.ACTIVE:
-            raise StepRefused(f"memories in state {state!r} cannot be listed by key_prefix; use active")
+        if wanted is not State.ACTIVE and not (key_prefix is None and ids is None):
+            by = "ids" if key_prefix is None else "key_prefix"
+            raise StepRefused(f"memories in state {state!r} cannot be listed by {by}; use active")
+        if ids is not None:
+            named = check_ids(ids, alone=kind is None and key_prefix is None and cursor is None)
+            return self._runtime.read(lambda tx, reading: Page(_active_of(tx, named, reading)))
         chosen = parse_optional_enum(Kind, kind, "kind")
         size = check_limit(limit, MAX_PAGE)
 
@@ -343,6 +350,10 @@ class Memories(VaultService):
         kept = replace(memory, expires_at=None) if expired else memory
         restored = enter(kept, State.ACTIVE, reading.now, self._runtime.retention)
         return changes.update(self._change(tx, reading), memory, restored, EventType.RESTORED, {"from": memory.state})
+
+
+def _active_of(tx: Tx, ids: Sequence[str], reading: ClockReading) -> list[Memory]:
+    return [memory for memory in memories.find_many(tx, ids) if state_at(memory, reading) is State.ACTIVE]
 
 
 def _get_memory(tx: Tx, memory_id: str) -> Memory:

@@ -1,6 +1,7 @@
 """Records the SQL statements of our writes, so that bare SQLite can run the same without our code."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -24,13 +25,23 @@ class Recorder:
         """Listen to each connection from now on."""
         apsw.connection_hooks.append(self._attach)
 
+    def stop(self) -> None:
+        """Listen to no further connection."""
+        apsw.connection_hooks.remove(self._attach)
+
     def record(self, file: Path, work: Callable[[], T]) -> tuple[T, list[Statement]]:
         """Return what `work` returned, and the writes that it ran on a file."""
+        with self.recording(file) as heard:
+            return work(), heard
+
+    @contextmanager
+    def recording(self, file: Path) -> Generator[list[Statement]]:
+        """Add the writes on a file to the list, until the block ends."""
         heard: list[Statement] = []
         # SQLite names a file by its real path.
         self._heard, self._file = heard, str(file.resolve())
         try:
-            return work(), heard
+            yield heard
         finally:
             self._heard = None
 

@@ -12,6 +12,13 @@ from tests.shape.source import ROOT
 
 pytestmark = [pytest.mark.process, pytest.mark.loopback, pytest.mark.slow]
 
+#: What a benchmark must have measured, besides a number.
+SAYS = {
+    "adapters": (
+        *("LangGraph store", "LangGraph checkpointer", "OpenAI session", "ADK memory", "ADK sessions", "mem0"),
+        *("Anthropic memory tool", "LlamaIndex chat store", "Pydantic AI store", "A2A task store", "not compared"),
+    )
+}
 #: What another test of the suite runs already.
 ELSEWHERE = {"bar": "tests/bar"}
 
@@ -28,3 +35,4 @@ def test_a_benchmark_runs_in_small(name: str) -> None:
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert any(character.isdigit() for character in ran.stdout), "it measured nothing"
+    assert [word for word in SAYS.get(name, ()) if word not in ran.stdout] == []

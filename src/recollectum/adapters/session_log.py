@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _PAGE = 200
+#: Most ask for the last record alone.
+_FEW, _GROWTH = 8, 5
 _MOST_WRITTEN = 100
 
 
@@ -125,14 +127,16 @@ def first_to_last(chat: "Chat") -> "Iterator[Message]":
     return every(lambda cursor: chat.transcript(cursor=cursor, limit=_PAGE))
 
 
-def last_to_first(chat: "Chat", first: int = _PAGE) -> "Iterator[Message]":
-    """Return the messages of a session, the last one first; so many are read at `first`, and then larger pages."""
-    page = chat.messages(limit=min(first, _PAGE))
+def last_to_first(chat: "Chat", first: int = _FEW) -> "Iterator[Message]":
+    """Return the messages of a session, the last one first; `first` are read at once, and then larger pages."""
+    size = min(first, _PAGE)
+    page = chat.messages(limit=size)
     while True:
         yield from reversed(page)
         if page.next is None:
             return
-        page = chat.messages(cursor=page.next, limit=_PAGE)
+        size = min(_GROWTH * size, _PAGE)
+        page = chat.messages(cursor=page.next, limit=size)
 
 
 async def finished(change: Awaitable[_T]) -> _T:

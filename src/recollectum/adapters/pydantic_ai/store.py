@@ -106,7 +106,8 @@ class RecollectumConversationStore(ConversationStore):
                 borrowed = self._history(record.head_id)
             except KeyError:
                 raise ConversationConflict(name) from None
-        own = self._own(name)
+        # Only a fork borrows, so that not every save reads all before it.
+        own = self._own(name) if borrowed else {}
         copied = [_entry_json(one) for one in borrowed if one.id not in own]
         chat = self._log.open(name, title=name or _UNTITLED)
         before = _part(_last_save(chat), "entries")

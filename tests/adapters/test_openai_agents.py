@@ -187,3 +187,32 @@ def test_the_last_items_are_found_behind_many_that_were_popped(vault: Vault) -> 
     asyncio.run(talk())
     assert [one["content"] for one in cast("Any", asyncio.run(session.get_items(limit=3)))] == ["7", "8", "9"]
     assert asyncio.run(session.get_items(limit=0)) == []
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"role": "user", "content": "my colour is teal"},
+        {"role": "assistant", "content": ""},
+        {"role": "developer", "content": "be brief\n\nalways"},
+        {"role": "critic", "content": "a role that the vault has no name for"},
+        {"role": "user", "content": "said in a message", "type": "message"},
+        {"role": "user", "content": None},
+    ],
+)
+def test_an_item_comes_back_whether_the_message_says_it_all_or_not(vault: Vault, item: dict[str, Any]) -> None:
+    session = RecollectumSession("s", vault)
+    asyncio.run(session.add_items([cast("Any", item)]))
+    assert asyncio.run(session.get_items()) == [item]
+    assert asyncio.run(session.pop_item()) == item
+    assert asyncio.run(session.get_items()) == []
+
+
+def test_an_item_that_repeats_what_memory_served_is_given_to_the_model_whole(vault: Vault) -> None:
+    vault.memories.save("Ann's boat is called Kittiwake")
+    served = vault.context("what is the boat called?").text
+    item = {"role": "user", "content": f"{served}\n\nWhat does it cost to moor her?"}
+    session = RecollectumSession("s", vault)
+    asyncio.run(session.add_items([cast("Any", item)]))
+    assert asyncio.run(session.get_items()) == [item]
+    assert "Kittiwake" not in vault.sessions.chat(vault.sessions.list()[0].id).messages()[0].text

@@ -12,6 +12,8 @@ from uuid import uuid4
 from recollectum.adapters.packing import pack_json, unpack_json
 from recollectum.adapters.redacted_items import without_secrets
 from recollectum.adapters.session_log import SessionLog, finished, last_to_first
+from recollectum.context.echoes import marked_blocks
+from recollectum.context.served import may_hold_blocks
 from recollectum.domain.message import Json, Role, text_of
 from recollectum.vault.intake.draft import MAX_PAGE
 from recollectum.vault.intake.new_message import NewMessage
@@ -28,6 +30,8 @@ _AGENT, _CHANNEL = "openai-agents", "sessions"
 _ITEM, _POPPED = "openai_item", "popped"
 #: So many messages are read beyond the items that are wanted: some may say that an item was popped.
 _SPARE = 4
+#: The fields of an item that somebody said, and nothing more.
+_SAID = ("role", "content")
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
 
 
@@ -75,7 +79,7 @@ class RecollectumSession:
     def _load(self, most: int | None) -> list[dict[str, Json]]:
         wanted = most if most is not None and most >= 0 else None
         latest = islice(self._last_items(MAX_PAGE if wanted is None else wanted + _SPARE), wanted)
-        return [unpack_json(message.extra[_ITEM]) for message in latest][::-1]
+        return [_item(message) for message in latest][::-1]
 
     def _last_items(self, first: int) -> "Iterator[Message]":
         """Return the messages of items that were not popped, the newest first; `first` is how many are read at once."""
@@ -97,7 +101,7 @@ class RecollectumSession:
                 [NewMessage(role="info", content="", native_id=native, extra={_POPPED: mark})]
             )
             if stored.extra[_POPPED] == mark:
-                return unpack_json(newest.extra[_ITEM])
+                return _item(newest)
         return None
 
 
@@ -112,9 +116,20 @@ def _limit_of(settings: object) -> int | None:
 
 
 def _message(item: Mapping[str, Json]) -> NewMessage:
-    """Return a message with the text of an item for recall, and the item itself."""
+    """Return a message with the text of an item for recall, and the item itself if it says more than the message."""
+    role, said = (item.get(name) for name in _SAID)
+    if len(item) == len(_SAID) and isinstance(role, str) and role in _ROLES and isinstance(said, str):  # noqa: SIM102
+        # Text in which memory may recognise itself is cut in the message, so that item is kept beside it.
+        if not (may_hold_blocks(said) or marked_blocks(said)):
+            return NewMessage(role=_ROLES[role], content=said, extra={_ITEM: role})
     kept = without_secrets(item)
     return NewMessage(role=_role(kept), content=_text(kept), extra={_ITEM: pack_json(kept)})
+
+
+def _item(message: "Message") -> dict[str, Json]:
+    """Return the item that a message was made of."""
+    kept = message.extra[_ITEM]
+    return {"role": kept, "content": message.text} if isinstance(kept, str) else unpack_json(kept)
 
 
 def _role(item: Mapping[str, Json]) -> Role:

@@ -38,7 +38,10 @@ class SessionLog:
         self._written: OrderedDict[str, Chat] = OrderedDict()
 
     def add(self, name: str, said: "builtins.list[NewMessage]", *, title: str | None = None) -> None:
-        """Add records to the session of that name, in one transaction; it is started when there is none."""
+        """Add records to the session of that name, in one transaction; it is started when there is none.
+
+        For sessions that `replace` never replaces: the last one that was written to is used without a look.
+        """
         chat = self._written.pop(name, None)
         if chat is not None:
             try:

@@ -82,7 +82,7 @@ def test_every_way_leads_to_the_same(
         filters = Filters(**{**given, "sources": sources, "since": since, "until": until})  # pyright: ignore[reportArgumentType]
         params = filters.params(tx, _READING)
         straight = {row[0] for row in tx.rows(module._ALL_ALLOWED.format(some=module._ALL), params)}  # pyright: ignore[reportPrivateUsage]
-        within = AllowedChunks(tx, params, filtered=filters.any)
+        within = AllowedChunks(tx, params, filtered=filters.exclude_some(tx))
         assert within.everything() == straight
         numbers = [row[0] for row in tx.rows("SELECT number FROM chunks ORDER BY number DESC", {})]
         texts = {row[0]: row[1:] for row in tx.rows("SELECT number, source, source_number FROM chunks", {})}
@@ -104,3 +104,19 @@ def test_what_may_not_be_served_is_left_out_without_any_filter(database: SqliteD
     left, there = database.read(look)
     # The two memories of the first day have expired.
     assert left == there - 2
+
+
+def test_a_filter_by_sources_is_one_only_where_there_are_others(database: SqliteDatabase) -> None:
+    every, memories = tuple(SourceKind), (SourceKind.MEMORIES,)
+
+    def look(tx: Tx) -> list[bool]:
+        wanted = (Filters(), Filters(sources=every), Filters(sources=memories), Filters(sources=()))
+        return [one.exclude_some(tx) for one in wanted]
+
+    assert database.read(look) == [False, False, True, True]
+    with quick_folder() as folder:
+        with opened(folder, None) as vault:
+            vault.memories.save("a boat alone")
+        with beside(folder) as alone:
+            assert alone.read(look) == [False, False, False, True]
+            assert alone.read(Filters(sources=memories, kind=Kind.TASK).exclude_some)

@@ -122,7 +122,7 @@ def parse(tx: Tx, reading: ClockReading, query: RecallQuery) -> ParsedQuestion:
     names = frozenset(name.casefold() for name in search.speakers(tx, capitalised))
     kept = tuple(term for term in terms if term.word.casefold() not in names)
     asked = kept or terms
-    within = AllowedChunks(tx, params, filtered=query.filters.any)
+    within = AllowedChunks(tx, params, filtered=query.filters.exclude_some(tx))
     near = query.near if query.near and query.near.ids else None
     return ParsedQuestion(query.text, asked, expand_kinds(asked), names, times, within, is_request(query.text), near)
 

@@ -138,6 +138,7 @@ def _explained(connection: apsw.Connection, sql: str) -> list[str]:
     ("name", "index"),
     [
         ("index.search._EVIDENCE", "chunks USING INTEGER PRIMARY KEY"),
+        ("index.search_filters._OF_SOURCE", "chunks USING COVERING INDEX chunks_source"),
         ("index.search._EXISTING", "chunks USING INTEGER PRIMARY KEY"),
         ("index.search._SAID_IN", "messages USING COVERING INDEX messages_created"),
         ("index.search._SPEAKERS", "USING COVERING INDEX messages_speaker"),

@@ -15,6 +15,7 @@ from recollectum.storage.tables.content import sessions
 from recollectum.storage.tables.folding import fold_or_none
 from recollectum.storage.times import micros_or_none
 
+_OF_SOURCE = "SELECT 1 FROM chunks WHERE source = :source LIMIT 1"
 # These and policy.lifecycle.state_at decide what may be served; a test checks that they agree.
 _ACTIVE = """
         memories.state = 'active' AND (memories.archive_at IS NULL OR memories.archive_at > :policy_now)
@@ -98,10 +99,12 @@ class Filters:
     #: Nothing that belongs to another project.
     scope: ProjectScope | None = None
 
-    @property
-    def any(self) -> bool:
-        """Return whether the filters exclude anything."""
-        return any(getattr(self, one.name) is not None for one in fields(self))
+    def exclude_some(self, tx: Tx) -> bool:
+        """Return whether the filters exclude any chunk of this vault: many a vault has memories alone."""
+        if any(getattr(self, one.name) is not None for one in fields(self) if one.name != "sources"):
+            return True
+        others = [one for one in SourceKind if one not in self.sources] if self.sources is not None else []
+        return any(tx.rows(_OF_SOURCE, {"source": one.value}) for one in others)
 
     def params(self, tx: Tx, reading: ClockReading) -> Params:
         """Return the filters as parameters of a statement."""

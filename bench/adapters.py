@@ -81,7 +81,8 @@ def _explain(rows: list[Row], data: Set, sync_ms: float, model_ms: float | None)
             f"- the model that ships takes {model_ms:.1f} ms for such a text: with it, a store that embeds before it "
             "answers takes that much longer for each write"
         )
-    print(f"- a sync of this disk took {sync_ms:.2f} ms before the run")
+    load = f"a load of {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors"
+    print(f"- a sync of this disk took {sync_ms:.2f} ms before the run, which ended with {load}")
     for reason in NOT_COMPARED.values():
         print(f"- not compared: {reason}")
 

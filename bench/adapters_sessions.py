@@ -2,7 +2,6 @@
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -63,7 +62,7 @@ async def openai(home: Recollectum, place: Path, data: Set) -> list[Row]:
     )
     row.search = await looked(
         data.queries,
-        lambda query: asyncio.to_thread(vault.recall, query, limit=20),
+        lambda query: vault.recall(query, limit=20),
         scan,
         "recall here, all items compared with the words there",
     )

@@ -19,7 +19,7 @@ from recollectum.domain.models.embedder import Purpose
 _ITEMS = sized(10_000, 60)
 #: Of stores of state, which take one item with each call and have no search.
 _ONE_BY_ONE = sized(2_000, 60)
-_SEARCHES = sized(15, 2)
+_SEARCHES = sized(31, 2)
 
 Section = Callable[[Recollectum, Path, Set], Awaitable[list[Row]]]
 

@@ -106,16 +106,19 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The medians of searches or reads, in seconds."""
+    """The medians of searches or reads."""
 
-    here: float
-    there: float
+    here: Took
+    there: Took
     #: What is compared, if it is not one search with another.
     means: str = ""
 
     def told(self) -> str:
-        """Return the times in words."""
-        return f"{self.here * 1000:.2f} ms | {self.there * 1000:.2f} ms | {self.there / self.here:.1f}"
+        """Return the cells of a search."""
+        clock, cpu = self.there.wall / self.here.wall, self.there.cpu / self.here.cpu
+        result = "met" if clock >= _FIVE_TIMES else "missed"
+        times = f"{self.here.wall * 1000:.2f} ms | {self.there.wall * 1000:.2f} ms"
+        return f"{times} | {clock:.1f} | {cpu:.1f} | ≥ {_FIVE_TIMES:g} | {result}"
 
 
 @dataclass(slots=True)
@@ -145,11 +148,7 @@ class Row:
         target = self.other.write_target
         wanted = "none | –" if target is None else f"≤ {target:g} | {'met' if clock <= target else 'missed'}"
         floor = "–" if self.bare is None else f"{self.bare * self.items / self.there.wall:.1f}"
-        if self.search:
-            found = f"{self.search.told()} | {_FIVE_TIMES:g} | "
-            found += "met" if self.search.there / self.search.here >= _FIVE_TIMES else "missed"
-        else:
-            found = "| | | none | –"
+        found = self.search.told() if self.search else "| | | | none | –"
         return (
             f"| {self.adapter} | {self.items:,} | {self.other.name} | {self.other.told()} "
             f"| {self.here.wall:.2f} | {self.there.wall:.2f} | {clock:.2f} | {cpu:.2f} | {wanted} | {floor} | {found} |"
@@ -159,7 +158,8 @@ class Row:
         """Return what the line does not say."""
         both = (("search", self.search), ("read", self.read))
         return [
-            f"{self.adapter}: {what} is {one.means}: {one.here * 1000:.2f} ms here, {one.there * 1000:.2f} ms there"
+            f"{self.adapter}: {what} is {one.means}: {one.here.wall * 1000:.2f} ms here, "
+            f"{one.there.wall * 1000:.2f} ms there"
             for what, one in both
             if one and one.means
         ]
@@ -167,19 +167,24 @@ class Row:
 
 HEAD = (
     "| adapter | items | compared with | which | write, s | there, s | by the clock | processor time | target "
-    "| result | bare rows | search | there | there / here | target | result |"
+    "| result | bare rows | search | there | there / here | processor time | target | result |"
 )
 
 
 async def looked(given: Sequence[T], here: Work[T], there: Work[T], means: str = "") -> Looked:
     """Return the medians of searches or reads, which take turns; the first of each warms up."""
-    times: list[tuple[float, float]] = []
+    times: list[tuple[Took, Took]] = []
     for one in (given[0], *given):
         pair = Took(), Took()
         await pair[0].time(here, one)
         await pair[1].time(there, one)
-        times.append((pair[0].wall, pair[1].wall))
-    return Looked(median(one for one, _ in times[1:]), median(one for _, one in times[1:]), means)
+        times.append(pair)
+    first, second = zip(*times[1:], strict=True)
+    return Looked(_middle(first), _middle(second), means)
+
+
+def _middle(times: Sequence[Took]) -> Took:
+    return Took(median(one.wall for one in times), median(one.cpu for one in times))
 
 
 async def bare_rows(

@@ -3,7 +3,7 @@
 langgraph      the store and the checkpointer of LangGraph
 openai_agents  the session of the OpenAI Agents SDK
 anthropic      the memory tool of Anthropic's API
-claude_agent   the hooks of the Claude Agent SDK
+claude_agent   the hooks and the session store of the Claude Agent SDK
 llama_index    the chat store and a memory block of LlamaIndex
 pydantic_ai    the conversation store and a capability of Pydantic AI
 adk            the session and memory services of the Agent Development Kit

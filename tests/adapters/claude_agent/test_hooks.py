@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,12 +12,13 @@ import pytest
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ResultMessage
 
 from recollectum import Recollectum, Vault
-from recollectum.adapters.claude_agent import memory_hooks
+from recollectum.adapters.claude_agent import RecollectumSessionStore, memory_hooks
+from recollectum.domain.session import Session
 from recollectum.domain.trust import Trust
 from tests.agents.sdk import NOTHING, claude_on_path
 
 if TYPE_CHECKING:
-    from claude_agent_sdk.types import HookEvent, HookInput, HookMatcher
+    from claude_agent_sdk.types import HookEvent, HookInput, HookMatcher, SessionKey
 
 Hooks = dict["HookEvent", "list[HookMatcher]"]
 _BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -56,48 +58,67 @@ def _call(hooks: Hooks, *events: "HookInput") -> list[str]:
 
 def _said(vault: Vault) -> list[tuple[str, str]]:
     chats = [vault.sessions.chat(one.id) for one in reversed(vault.sessions.list())]
-    return [(one.role.value, one.text) for chat in chats for one in chat.transcript()]
+    return [(one.role.value, one.text) for chat in chats for one in chat.transcript() if one.text]
 
 
 @pytest.mark.process
 @pytest.mark.loopback
-def test_the_real_program_recalls_and_is_recorded_as_its_file_says(
+def test_the_real_program_recalls_is_recorded_as_its_file_says_and_goes_on_without_the_file(
     home: Recollectum, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     vault = home.vault("user:ann")
     vault.memories.save("the boat is called Petrel")
+    options = ClaudeAgentOptions(
+        hooks=memory_hooks(vault), session_store=RecollectumSessionStore(vault), cwd=tmp_path, setting_sources=[]
+    )
 
-    async def talk() -> list[str | None]:
-        options = ClaudeAgentOptions(hooks=memory_hooks(vault), cwd=tmp_path, setting_sources=[])
-        answers: list[str | None] = []
+    async def talk(options: ClaudeAgentOptions, *prompts: str) -> list[ResultMessage]:
+        answers: list[ResultMessage] = []
         async with ClaudeSDKClient(options) as client:
-            for prompt in ("How is the boat called?", "And what is it made of?"):
+            for prompt in prompts:
                 await client.query(prompt)
-                answers += [one.result async for one in client.receive_response() if isinstance(one, ResultMessage)]
+                answers += [one async for one in client.receive_response() if isinstance(one, ResultMessage)]
         return answers
 
-    with claude_on_path(monkeypatch):
-        answers = asyncio.run(talk())
-    # What a conversation was told once, it is not told again.
-    assert [answer and "Petrel" in answer for answer in answers] == [True, True]
-    assert _said(vault) == [
-        ("user", "How is the boat called?"),
-        ("assistant", answers[0]),
-        ("user", "And what is it made of?"),
-        ("assistant", answers[1]),
-    ]
-    (session,) = vault.sessions.list()
-    said = vault.sessions.chat(session.id).transcript()
-    assert [one.trust for one in said] == [Trust.OWNER, Trust.ASSISTANT] * 2
-    # An import of what the program wrote adds nothing.
+    asked = ("How is the boat called?", "And what is it made of?")
+    with claude_on_path(monkeypatch) as model:
+        results = asyncio.run(talk(options, *asked))
+        answers = [one.result for one in results]
+        # What a conversation was told once, it is not told again.
+        assert [answer and "Petrel" in answer for answer in answers] == [True, True]
+        wanted = [("user", asked[0]), ("assistant", answers[0]), ("user", asked[1]), ("assistant", answers[1])]
+        assert _said(vault) == wanted
+        session, file = _recorded(vault), _written()
+        said = vault.sessions.chat(session.id).transcript()
+        assert [one.trust for one in said] == [Trust.OWNER, Trust.ASSISTANT] * 2
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        assert [one.native_id for one in said] == [
+            line["uuid"] for line in lines if line["type"] in ("user", "assistant") and NOTHING not in str(line)
+        ]
+        key: SessionKey = {"project_key": file.parent.name, "session_id": results[0].session_id}
+        stored = asyncio.run(RecollectumSessionStore(vault).load(key)) or []
+        # The program hands out all lines with an id; of the others some are for itself.
+        assert [one for one in stored if "uuid" in one] == [line for line in lines if "uuid" in line]
+        # An import of what the program wrote adds nothing.
+        done = vault.admin.imports.run(vault.admin.imports.preview([file]), mine=True)
+        assert [one.added for one in done.files] == [0]
+        # On another machine there is no file; the vault has every line of it.
+        file.unlink()
+        model.requests.clear()
+        (result,) = asyncio.run(talk(replace(options, resume=results[0].session_id), "And how long is it?"))
+        assert result.session_id == results[0].session_id
+        assert all(text in model.bodies() for text in asked)
+    assert _said(vault) == [*wanted, ("user", "And how long is it?"), ("assistant", result.result)]
+
+
+def _recorded(vault: Vault) -> Session:
+    (session,) = [one for one in vault.sessions.list() if one.key.agent == "claude-code"]
+    return session
+
+
+def _written() -> Path:
     (file,) = Path(os.environ["HOME"]).glob(".claude/projects/*/*.jsonl")
-    assert [one.native_id for one in said] == [
-        line["uuid"]
-        for line in map(json.loads, file.read_text().splitlines())
-        if line["type"] in ("user", "assistant") and NOTHING not in str(line)
-    ]
-    done = vault.admin.imports.run(vault.admin.imports.preview([file]), mine=True)
-    assert [one.added for one in done.files] == [0]
+    return file
 
 
 def test_a_prompt_is_told_what_other_conversations_said_and_no_other_person(home: Recollectum, tmp_path: Path) -> None:

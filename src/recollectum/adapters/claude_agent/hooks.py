@@ -7,17 +7,14 @@ key that an import and the hook of Claude Code use, so that nothing is recorded 
 import asyncio
 from collections import OrderedDict
 from dataclasses import field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from claude_agent_sdk.types import HookMatcher
 
+from recollectum.adapters.claude_agent.conversations import Conversations
 from recollectum.domain.message import Role
-from recollectum.domain.page import every
 from recollectum.domain.records import dataclass
-from recollectum.domain.session import SessionKey, name_agent
-from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.context.injection import (
     PROMPT_TOKENS,
     START_TOKENS,
@@ -26,19 +23,14 @@ from recollectum.vault.context.injection import (
     inject_at_start,
 )
 from recollectum.vault.files.transcript_files import open_regular_file
-from recollectum.vault.intake.draft import MAX_PAGE
-from recollectum.vault.intake.new_message import NewMessage, hand_in
+from recollectum.vault.intake.new_message import NewMessage
 
 if TYPE_CHECKING:
     from claude_agent_sdk.types import HookContext, HookEvent, HookInput, HookJSONOutput, UserPromptSubmitHookInput
 
     from recollectum.domain.message import Message
-    from recollectum.domain.page import Page
-    from recollectum.domain.session import Session
-    from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
-_FORM, _CHANNEL = "claude", "cli"
 #: How many conversations are cached.
 _MOST_CONVERSATIONS = 200
 #: How much of a transcript is read at once.
@@ -80,7 +72,7 @@ class _Hooks:
     def __init__(self, vault: "Vault", tokens: int) -> None:
         self._vault = vault
         self._tokens = tokens
-        self._reader = TranscriptLineReader()
+        self._conversations = Conversations(vault)
         self._known: OrderedDict[str, _Conversation] = OrderedDict()
 
     async def recall(self, event: "HookInput", _: str | None, __: "HookContext") -> "HookJSONOutput":
@@ -105,9 +97,8 @@ class _Hooks:
             else:
                 if answer:
                     talk.early.append(answer)
-                    await asyncio.to_thread(
-                        self._add, event["session_id"], [NewMessage(role="assistant", content=answer)]
-                    )
+                    said = [NewMessage(role="assistant", content=answer)]
+                    await asyncio.to_thread(self._conversations.add_new, event["session_id"], said)
             if event["hook_event_name"] == "PreCompact":
                 # The model loses what it was told.
                 talk.welcomed, talk.told = False, set()
@@ -123,7 +114,7 @@ class _Hooks:
     def _told(self, name: str, prompt: str, talk: _Conversation) -> str:
         start = Injection() if talk.welcomed else inject_at_start(self._vault, START_TOKENS)
         talk.told.update(start.ids, start.words)
-        own = [one.id for one in self._sessions(name)]
+        own = [one.id for one in self._conversations.sessions(name)]
         about = inject_at_prompt(self._vault, prompt, sessions=own, told=talk.told, tokens=self._tokens)
         talk.welcomed = True
         talk.told.update(about.ids, about.words)
@@ -133,41 +124,15 @@ class _Hooks:
         """Record the whole lines that came since the last time; return their messages."""
         path, said = event["transcript_path"], list["Message"]()
         while lines := _lines(Path(path), talk.read.get(path, 0)):
-            found = self._reader.read(_FORM, lines.split(b"\n"), None).messages
-            talk.known = self._recorded(event["session_id"]) if talk.known is None else talk.known
+            found = self._conversations.read(lines.split(b"\n"))
+            talk.known = self._conversations.recorded(event["session_id"]) if talk.known is None else talk.known
             new = [one for one in found if one.native_id not in talk.known and not _is_early(one, talk.early)]
-            self._add(event["session_id"], [hand_in(one) for one in new])
+            self._conversations.add(event["session_id"], new)
             talk.known.update(one.native_id for one in new if one.native_id)
             # After the messages are stored: what fails is read again.
             talk.read[path] = talk.read.get(path, 0) + len(lines)
             said += found
         return said
-
-    def _recorded(self, name: str) -> set[str]:
-        """Return the ids of everything that is recorded of a conversation: a hook or an import may have done it."""
-        chats = [self._vault.sessions.chat(one.id) for one in self._sessions(name)]
-        said = (one for chat in chats for one in every(partial(_page, chat)))
-        return {one.native_id for one in said if one.native_id}
-
-    def _sessions(self, name: str) -> "list[Session]":
-        """Return the sessions of a conversation, newest first: an idle one may have been ended and gone on."""
-        keys = _key(name).under_every_name()
-        found = [one for key in keys for one in self._vault.sessions.list(key_prefix=str(key))]
-        return sorted((one for one in found if one.key in keys), key=lambda one: one.id, reverse=True)
-
-    def _add(self, name: str, said: list[NewMessage]) -> None:
-        if said:
-            found = self._sessions(name)
-            chat = self._vault.sessions.chat(found[0].id) if found else self._vault.sessions.open_key(_key(name))
-            chat.add_many(said)
-
-
-def _key(name: str) -> SessionKey:
-    return SessionKey(agent=name_agent(_FORM), channel=_CHANNEL, topic=name)
-
-
-def _page(chat: "Chat", cursor: str | None) -> "Page[Message]":
-    return chat.transcript(cursor=cursor, limit=MAX_PAGE)
 
 
 def _lines(path: Path, start: int) -> bytes:

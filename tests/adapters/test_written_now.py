@@ -15,6 +15,7 @@ from google.genai.types import Content, FunctionCall, FunctionResponse, Part
 from langgraph.store.sqlite import SqliteStore
 
 from recollectum import Recollectum, Vault
+from tests.adapters.mem0.faces import own_memory
 
 TURNS = (
     ("user", Part(text="My colour is teal.")),
@@ -82,3 +83,33 @@ def test_the_store_that_langgraph_wrote(vault: Vault, tmp_path: Path) -> None:
     ]
     assert len(wanted) == 9
     assert sorted(one.content for one in vault.memories.list(limit=50)) == sorted(wanted)
+
+
+def test_the_memories_that_mem0_extracted_and_changed(
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = own_memory(tmp_path, monkeypatch)
+    # Later than that, because the package reads its settings when it is imported.
+    from mem0.llms.openai import OpenAILLM
+
+    def extract(*_: object, **__: object) -> str:
+        return json.dumps({"memory": [{"text": "Ann likes teal"}, {"text": "Ann lives in „Köln“"}]})
+
+    monkeypatch.setattr(OpenAILLM, "generate_response", extract)
+    said = [{"role": "user", "content": "I like teal and live in Köln."}]
+    made = {one["memory"]: one["id"] for one in memory.add(said, user_id="ann")["results"]}
+    memory.add("Ann plays tennis", user_id="ann", infer=False)
+    (gone,) = memory.add("Ann is tired", user_id="ann", infer=False)["results"]
+    memory.update(made["Ann likes teal"], "Ann likes green")
+    memory.delete(gone["id"])
+    kept = memory.get_all(filters={"user_id": "ann"})
+    memory.close()
+    wanted = sorted(one["memory"] for one in kept["results"])
+    assert wanted == ["Ann likes green", "Ann lives in „Köln“", "Ann plays tennis"]
+    _import(vault, tmp_path / "h.db", "mem0 history database")
+    assert sorted(one.content for one in vault.memories.list(limit=50)) == wanted
+    # The answer of its API has the same memories: each is known by its text.
+    file = tmp_path / "all.json"
+    file.write_text(json.dumps(kept))
+    _import(vault, file, "mem0 memories")
+    assert sorted(one.content for one in vault.memories.list(limit=50)) == wanted

@@ -120,6 +120,21 @@ def _opencode(account: Path, model: FakeModel) -> Mapping[str, str]:
     return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
 
+def _openclaw(account: Path, model: FakeModel) -> Mapping[str, str]:
+    fake: dict[str, object] = {
+        "baseUrl": f"{model.url}/v1",
+        "apiKey": "not-real",
+        "api": "openai-completions",
+        "models": [{"id": "fake-model", "name": "fake"}],
+    }
+    known = {
+        "models": {"providers": {"fake": fake}},
+        "agents": {"defaults": {"model": {"primary": "fake/fake-model"}}},
+    }
+    (account / ".openclaw" / "openclaw.json").write_text(json.dumps(known))
+    return {}
+
+
 def _give_plugin_kit(folder: Path) -> None:
     """What plugins are written with. It fetches it before its first start, and waits for ever where it cannot."""
     if (folder / "node_modules").exists():
@@ -175,6 +190,18 @@ OPENCODE = Cli(
     line=("run",),
     hooks=".config/opencode/plugin/recollectum.js",
     besides=_PLUGIN_KIT,
+)
+
+
+#: It has no hooks of ours; it is started for what it writes. Unpacked it is 647 MB.
+OPENCLAW = Cli(
+    agent="openclaw",
+    package="openclaw",
+    version="2026.9.6",
+    program="openclaw.mjs",
+    set_up=_openclaw,
+    line=("agent", "--local", "--agent", "main", "--message"),
+    hooks="",
 )
 
 

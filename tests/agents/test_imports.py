@@ -17,11 +17,11 @@ import pytest
 
 from recollectum import Recollectum, Vault
 from recollectum.domain.message import Role
-from tests.agents.clis import CLAUDE_CODE, CODEX, GEMINI_CLI, NO_NETWORK, OPENCODE, Cli, chosen
+from tests.agents.clis import CLAUDE_CODE, CODEX, GEMINI_CLI, NO_NETWORK, OPENCLAW, OPENCODE, Cli, chosen
 from tests.agents.fake_model import SAYS, FakeModel, fake_model
 from tests.transfer.foreign_databases import opencode_rows
 from tests.transfer.foreign_files import claude_code_rows, codex_rows, gemini_rows
-from tests.transfer.foreign_samples import Row
+from tests.transfer.foreign_samples import Row, texts_of
 
 pytestmark = [pytest.mark.loopback, pytest.mark.process, pytest.mark.slow]
 #: Read before a test has an environment of its own.
@@ -62,6 +62,17 @@ def _opencode(path: Path) -> list[Conversation]:
         opencode_rows({name: [row for row in rows if row["session_id"] == one] for name, rows in tables.items()})
         for one in sessions
     ]
+
+
+def _openclaw(path: Path) -> list[Conversation]:
+    talks: dict[str, Conversation] = {}
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        rows = database.execute("SELECT session_id, event_json FROM transcript_events ORDER BY session_id, seq")
+        for session, event in rows:
+            said = json.loads(event).get("message")
+            if said:
+                talks.setdefault(session, []).append((said["role"], texts_of(said["content"])))
+    return list(talks.values())
 
 
 class Aider:
@@ -128,11 +139,17 @@ WRITTEN = {
     OPENCODE.agent: Written(
         "opencode database", ".local/share/opencode/opencode.db", _opencode, ".config/opencode/opencode.json"
     ),
+    OPENCLAW.agent: Written(
+        "OpenClaw database",
+        ".openclaw/agents/*/agent/openclaw-agent.sqlite",
+        _openclaw,
+        ".openclaw/openclaw.json",
+    ),
 }
 
 
 def _programs() -> list[Cli | Aider]:
-    several = chosen() if os.environ.get("RECOLLECTUM_AGENTS") == "all" else [CLAUDE_CODE]
+    several = [*chosen(), OPENCLAW] if os.environ.get("RECOLLECTUM_AGENTS") == "all" else [CLAUDE_CODE]
     return [*several, *([Aider()] if AIDER else [])]
 
 

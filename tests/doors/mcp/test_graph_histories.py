@@ -1,5 +1,6 @@
 """The graph profile and the reference memory server say the same to random histories, but for a listed few things."""
 
+import json
 import os
 import random
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from recollectum import Recollectum
 from tests.doors.mcp.every_tool import text_of
 from tests.doors.mcp.served import over_stdio, run
 from tests.doors.mcp.test_graph import PACKAGE, VERSION, answer_of
@@ -100,7 +102,9 @@ class History:
 
 
 @pytest.mark.parametrize("seed", range(HISTORIES))
-def test_a_random_history_is_answered_as_by_the_reference_server(seed: int, tmp_path: Path) -> None:
+def test_a_random_history_is_answered_as_by_the_reference_server_and_its_file_imported(
+    seed: int, tmp_path: Path
+) -> None:
     program = node_package(PACKAGE, VERSION) / "dist" / "index.js"
     file = tmp_path / "memory.jsonl"
     reference = StdioServerParameters(command=str(node()), args=[str(program)], env={"MEMORY_FILE_PATH": str(file)})
@@ -114,6 +118,13 @@ def test_a_random_history_is_answered_as_by_the_reference_server(seed: int, tmp_
                 assert answer_of(await ours.call_tool(tool, arguments)) == wanted, (number, tool, arguments)
 
     run(work)
+    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
+        vault = home.vault("user:ann")
+        vault.admin.imports.run(vault.admin.imports.preview([file]))
+        held = [json.loads(one.content) for one in vault.memories.list(limit=1000)]
+        written = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        assert sorted(map(str, held)) == sorted(map(str, written))
+        assert held
 
 
 ODD = {"name": "key \0 ghp_" + "a1B2" * 9, "entityType": "secret", "observations": ["x"]}

@@ -1,7 +1,7 @@
 """Real agents talk to a scripted model, and what they wrote is imported row for row.
 
-Claude Code in each run, and all of those in `clis.py` with RECOLLECTUM_AGENTS=all. aider takes 690 MB; it is started
-where RECOLLECTUM_AIDER names its program, in the environment that it was installed in.
+Claude Code in each run, and all of those in `clis.py` with RECOLLECTUM_AGENTS=all. aider takes 690 MB and Letta 1.2 GB:
+they are started where RECOLLECTUM_AIDER names the program, and RECOLLECTUM_LETTA the Python of its environment.
 """
 
 import json
@@ -26,6 +26,7 @@ from tests.transfer.foreign_samples import Row, texts_of
 pytestmark = [pytest.mark.loopback, pytest.mark.process, pytest.mark.slow]
 #: Read before a test has an environment of its own.
 AIDER = os.environ.get("RECOLLECTUM_AIDER", "")
+LETTA = os.environ.get("RECOLLECTUM_LETTA", "")
 PROMPTS = ("My colour is teal.", "Which colour, „bitte“?")
 
 
@@ -121,6 +122,45 @@ class Aider:
         return talks
 
 
+class Letta:
+    """The classes of Letta that write an agent file: its server needs PostgreSQL with pgvector, which CI has not."""
+
+    agent = "letta"
+    _code = """
+import sys
+from pathlib import Path
+from letta.schemas.agent_file import AgentFileSchema, AgentSchema, MessageSchema
+from letta.schemas.letta_message_content import TextContent
+from letta.schemas.message import Message
+
+path, *said = Path(sys.argv[1]), *sys.argv[2:]
+none = dict.fromkeys(("groups", "blocks", "files", "sources", "tools", "mcp_servers"), [])
+empty = AgentFileSchema(agents=[AgentSchema(id="agent-0", name="helper")], **none)
+kept = AgentFileSchema.model_validate_json(path.read_text()) if path.exists() else empty
+for role, text in zip(("user", "assistant"), said):
+    content = [TextContent(text=text)]
+    made = MessageSchema.from_message(Message(role=role, content=content, agent_id="agent-" + "0" * 8))
+    kept.agents[0].messages.append(made.model_copy(update={"id": f"message-{len(kept.agents[0].messages)}"}))
+path.write_text(kept.model_dump_json(indent=2))
+"""
+
+    def command(self) -> list[str]:
+        """The program itself."""
+        return [LETTA, "-W", "ignore", "-c", self._code]
+
+    def ask(self, prompt: str, _: FakeModel) -> None:
+        """Add a question and its answer to the file of an agent, as the server does when it exports one."""
+        file = Path(os.environ["HOME"], "helper.af")
+        line = [*self.command(), str(file), prompt, SAYS]
+        subprocess.run(line, env={**os.environ, "PYTHONPATH": "", **NO_NETWORK}, check=True, timeout=90)
+
+    @staticmethod
+    def read(path: Path) -> list[Conversation]:
+        """Read the agents of a file."""
+        agents = json.loads(path.read_text())["agents"]
+        return [[(one["role"], texts_of(one["content"])) for one in agent["messages"]] for agent in agents]
+
+
 WRITTEN = {
     CLAUDE_CODE.agent: Written("Claude Code transcript", ".claude/projects/*/*.jsonl", _of_lines(claude_code_rows)),
     CODEX.agent: Written(
@@ -136,6 +176,7 @@ WRITTEN = {
         ".gemini/settings.json",
     ),
     "aider": Written("aider chat history", ".aider.chat.history.md", Aider.read),
+    "letta": Written("Letta agent file", "helper.af", Letta.read),
     OPENCODE.agent: Written(
         "opencode database", ".local/share/opencode/opencode.db", _opencode, ".config/opencode/opencode.json"
     ),
@@ -148,9 +189,9 @@ WRITTEN = {
 }
 
 
-def _programs() -> list[Cli | Aider]:
+def _programs() -> list[Cli | Aider | Letta]:
     several = [*chosen(), OPENCLAW] if os.environ.get("RECOLLECTUM_AGENTS") == "all" else [CLAUDE_CODE]
-    return [*several, *([Aider()] if AIDER else [])]
+    return [*several, *([Aider()] if AIDER else []), *([Letta()] if LETTA else [])]
 
 
 def _held(vault: Vault) -> list[Conversation]:
@@ -161,7 +202,7 @@ def _held(vault: Vault) -> list[Conversation]:
 
 
 @pytest.mark.parametrize("cli", [pytest.param(one, id=one.agent) for one in _programs()])
-def test_what_an_agent_wrote_is_found_and_imported_row_for_row(cli: Cli | Aider, tmp_path: Path) -> None:
+def test_what_an_agent_wrote_is_found_and_imported_row_for_row(cli: Cli | Aider | Letta, tmp_path: Path) -> None:
     cli.command()
     written, account = WRITTEN[cli.agent], Path(os.environ["HOME"])
     if written.settings is not None:

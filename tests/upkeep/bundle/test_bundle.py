@@ -165,6 +165,7 @@ def test_an_encrypted_bundle_opens_with_its_passphrase_alone(tmp_path: Path) -> 
     with Recollectum(tmp_path / "small", settings=_SETTINGS) as small:
         small.vault(ANN).memories.save("Grace's tea is green")
         made = export_bundle(small.admin, tmp_path / "hidden.zip", passphrase=_SECRET)
+        plain = export_bundle(small.admin, tmp_path / "plain.zip").path
     assert made.encrypted
     assert is_bundle(made.path)
     assert not zipfile.is_zipfile(made.path)
@@ -174,6 +175,8 @@ def test_an_encrypted_bundle_opens_with_its_passphrase_alone(tmp_path: Path) -> 
                 load_bundle(other.admin, made.path, passphrase=lambda wrong=wrong: wrong)
         load_bundle(other.admin, made.path, passphrase=lambda: _SECRET)
         assert [one.content for one in other.vault(ANN).memories.list()] == ["Grace's tea is green"]
+        # What is in it is the same, byte for byte.
+        assert export_bundle(other.admin, tmp_path / "back.zip").path.read_bytes() == plain.read_bytes()
 
 
 def test_an_encrypted_bundle_that_was_changed_or_cut_off_is_refused(tmp_path: Path) -> None:

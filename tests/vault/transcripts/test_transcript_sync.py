@@ -1,5 +1,6 @@
 """Transcripts that grow: read on by whole lines, once each, whatever happens to the file."""
 
+import json
 import os
 from pathlib import Path
 
@@ -108,6 +109,34 @@ def test_a_renamed_or_copied_file_adds_nothing(vault: Vault, folder: Path) -> No
     append(folder / "three.jsonl", lines(range(5)))
     report = vault.admin.transcripts.sync()
     assert (report.added, report.known) == (0, 10)
+
+
+def test_what_a_program_deletes_later_stays(vault: Vault, folder: Path) -> None:
+    path = append(folder / "one.jsonl", lines(range(5)))
+    vault.admin.transcripts.sync()
+    path.write_bytes(lines(range(2)))
+    assert vault.admin.transcripts.sync().complete
+    path.unlink()
+    assert vault.admin.transcripts.sync().complete
+    assert kept(vault) == remarks(range(5))
+    assert vault.recall("remark4")
+    # Gemini CLI withdraws messages, and replaces the whole list when it compresses.
+    begins = {
+        "sessionId": "s",
+        "projectHash": "h",
+        "startTime": "2026-02-01T10:00:00Z",
+        "lastUpdated": "2026-02-01T10:00:00Z",
+    }
+    log = append(folder / "session-1.jsonl", json.dumps(begins).encode() + b"\n")
+    for id_ in ("g1", "g2"):
+        one = {"id": id_, "timestamp": "2026-02-01T10:00:00Z", "type": "user", "content": f"{id_} about a boat"}
+        append(log, json.dumps(one).encode() + b"\n")
+    vault.admin.transcripts.sync()
+    append(log, b'{"$rewindTo": "g2"}\n')
+    vault.admin.transcripts.sync()
+    append(log, b'{"$set": {"messages": []}}\n')
+    vault.admin.transcripts.sync()
+    assert kept(vault) == [*remarks(range(5)), "g1", "g2"]
 
 
 def test_a_deleted_session_does_not_come_back(vault: Vault, folder: Path) -> None:

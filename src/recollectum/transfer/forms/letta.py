@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json, ToolCall
+from recollectum.transfer.agent_lines import count_attachments
 from recollectum.transfer.foreign_json import as_object
 from recollectum.transfer.forms.building import (
     EPOCH,
@@ -25,7 +26,14 @@ from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, Om
 AGENT = "letta"
 NAME = "Letta agent file"
 #: Lists of an agent file that hold no conversation and no memory.
-_OTHERS = {"files": "file", "sources": "data source", "tools": "tool", "mcp_servers": "MCP server"}
+_OTHERS = {
+    "files": "file",
+    "sources": "data source",
+    "tools": "tool",
+    "mcp_servers": "MCP server",
+    "skills": "skill",
+    "groups": "group",
+}
 
 
 def fits(value: Mapping[str, Json]) -> bool:
@@ -66,6 +74,8 @@ def _agent(agent: Mapping[str, Json], began: datetime) -> Iterator[ForeignItem]:
         try:
             calls = tuple(_call(call) for call in _objects(message.get("tool_calls")))
             text = texts_of(message.get("content"))
+            if images := count_attachments(_objects(message.get("content")), "image"):
+                yield OmittedPart("attachment", images)
             if text or calls:
                 native = f"{at.isoformat()} {text_digest(text_field(message, 'role', 'the message') + text)}"
                 model, kept = text_or_none(message.get("model")), {"id": message.get("id")}

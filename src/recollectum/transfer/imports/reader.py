@@ -89,6 +89,8 @@ _HEAD = 2**12
 #: If none of this many first lines shows the form, it is unknown.
 _LOOKED_AT = 50
 _LOOKED_AT_BYTES = 2**20
+#: So many first lines are entities or relations in the file of a memory graph.
+_GRAPH_LINES = 3
 #: Members of an archive that may be of a known form.
 _READ_SUFFIXES = (".json", ".jsonl", ".md", ".af")
 _READER = TranscriptLineReader()
@@ -221,7 +223,9 @@ def _form(opening: Opening) -> tuple[str, StreamReader] | None:
     for fits, name, reading in _ROWS:
         if lines and fits(lines[0]):
             return name, reading
-    if lines and all(knowledge_graph.parse_item(line.decode("utf-8", "replace")) for line in lines[:3]):
+    items = [knowledge_graph.parse_item(line.decode("utf-8", "replace")) for line in lines[:_GRAPH_LINES]]
+    # The last line of a short file may be cut off.
+    if items and all(items[: max(1, len(items) - (len(lines) <= _GRAPH_LINES))]):
         return knowledge_graph.NAME, knowledge_graph.read
     begins = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     with opening() as file:

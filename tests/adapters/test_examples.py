@@ -1,10 +1,12 @@
 """Each example is short, runs, recalls across two conversations, and shows one person nothing of another."""
 
+import re
 import runpy
 from pathlib import Path
 
 import pytest
 
+from tests.adapters.test_imports import FRAMEWORKS
 from tests.agents.sdk import claude_on_path
 
 #: Programs with a client library instead of a framework are tested with a server, in `tests/journeys`.
@@ -18,8 +20,14 @@ MOST_LINES = 40
 pytestmark = [pytest.mark.process, pytest.mark.loopback]
 
 
-def test_there_is_one() -> None:
-    assert EXAMPLES
+#: Tasks are not memories: there is nothing to recall.
+WITHOUT = {"a2a"}
+
+
+def test_every_adapter_has_one() -> None:
+    shown = {name for path in EXAMPLES for name in re.findall(r"recollectum\.adapters\.(\w+)", path.read_text("utf-8"))}
+    adapters = {name.rpartition(".")[2] for name in FRAMEWORKS}
+    assert adapters - shown == WITHOUT
 
 
 #: Starts a program that asks its model over a socket; all others have their model in the process.

@@ -12,6 +12,7 @@ from recollectum import Recollectum, Vault
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
 from recollectum.domain.session import SessionKey
 from recollectum.domain.trust import Trust
+from recollectum.storage.foreign.places import PLACES
 from tests.transfer.foreign_files import SAMPLES_OF, conversations
 from tests.transfer.foreign_samples import SAMPLES
 
@@ -227,14 +228,23 @@ def test_what_is_not_known_is_said_with_the_forms_that_are(vault: Vault, tmp_pat
         vault.admin.imports.preview([tmp_path / "old.db"])
 
 
+_IN_A_HOME = (
+    *("claude_code", "codex", "codex_zst", "gemini", "gemini_legacy", "opencode", "openclaw", "openclaw_file"),
+    *("cursor", "adk", "mem0_history", "mem0_chroma", "aider"),
+)
+
+
 def test_agents_are_found_where_they_keep_their_files(vault: Vault, tmp_path: Path) -> None:
     person = tmp_path / "person"
-    kept = [SAMPLES_OF[name](person).path for name in ("claude_code", "codex", "opencode", "openclaw", "aider")]
+    samples = [SAMPLES_OF[name](person) for name in _IN_A_HOME]
     places = vault.admin.imports.list_places(person)
-    assert all(any(path.is_relative_to(place) for place in places) for path in kept)
-    assert len(places) == len(kept)
-    done = vault.admin.imports.run(vault.admin.imports.preview(places))
-    assert {one.form for one in done.files} >= {"Claude Code transcript", "Codex transcript", "opencode database"}
+    assert all(any(one.path.is_relative_to(place) for place in places) for one in samples)
+    # Each place that is known has a sample here, but for those of other systems.
+    here = [one for one in PLACES if not one.startswith(("Library/", "AppData/"))]
+    assert all(any(place.match(one) for place in places) for one in here)
+    found = vault.admin.imports.preview(places)
+    done = vault.admin.imports.run(found, people=found.people or None)
+    assert {one.form for one in done.files} == {one.name for one in samples}
     assert vault.admin.imports.list_places(tmp_path / "nobody") == []
 
 

@@ -2,6 +2,9 @@
 
 import json
 import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -61,11 +64,12 @@ def test_generated_histories_arrive_whole_whenever_the_import_is_killed(tmp_path
         assert _held(vault) == []
 
 
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    # Tool results are most of a real log, and are not imported.
-    result = {"type": "tool_result", "tool_use_id": "t", "content": "x" * 30_000}
+#: Most of a real log is what tools answered, or what is no longer shown: it is read, and not imported.
+_FILLER = "x" * 30_000
+
+
+def _claude_code(path: Path) -> int:
+    result = {"type": "tool_result", "tool_use_id": "t", "content": _FILLER}
     count = 0
     with path.open("w") as file:
         while file.tell() < _MIB * 2**20:
@@ -75,6 +79,52 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
             file.write(
                 json.dumps({**line, "uuid": f"r{count}", "message": {"role": "user", "content": [result]}}) + "\n"
             )
+    return count
+
+
+def _chatgpt(path: Path) -> int:
+    count = 0
+    with path.open("w") as file:
+        for one in conversations(_MIB * 2**20 // len(_FILLER), turns=1):
+            hidden = {**one["mapping"]["n0"]["message"], "content": {"content_type": "text", "parts": [_FILLER]}}
+            one["mapping"]["old"] = {"id": "old", "parent": "root", "message": hidden}
+            file.write(("," if count else "[") + json.dumps(one))
+            count += 1
+        file.write("]")
+    return count
+
+
+def _aider(path: Path) -> int:
+    count = _MIB * 2**20 // len(_FILLER)
+    with path.open("w") as file:
+        for number in range(count):
+            file.write(f"\n# aider chat started at 2026-02-01 10:00:00\n\n#### remark {number}  \n\n> {_FILLER}\n")
+    return count
+
+
+def _opencode(path: Path) -> int:
+    count = _MIB * 2**20 // len(_FILLER)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE session (id, title, directory, time_created, time_updated, parent_id)")
+        database.execute("CREATE TABLE message (id PRIMARY KEY, session_id, time_created, data)")
+        database.execute("CREATE TABLE part (id PRIMARY KEY, message_id, session_id, data)")
+        database.execute("CREATE INDEX parts ON part (message_id)")
+        database.execute("INSERT INTO session VALUES ('s', 't', '/p', 1760000000000, 1760000000000, NULL)")
+        for number in range(count):
+            database.execute(
+                "INSERT INTO message VALUES (?, 's', 1760000000000, ?)", (f"m{number}", '{"role": "user"}')
+            )
+            parts = [{"type": "text", "text": f"remark {number}"}, {"type": "snapshot", "diff": _FILLER}]
+            rows = [(f"m{number}-{at}", f"m{number}", json.dumps(part)) for at, part in enumerate(parts)]
+            database.executemany("INSERT INTO part VALUES (?, ?, 's', ?)", rows)
+    return count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [_claude_code, _chatgpt, _aider, _opencode], ids=lambda form: form.__name__[1:])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, form: Callable[[Path], int]) -> None:
+    path = tmp_path / "file"
+    count = form(path)
     (said,) = finish(start(_PROGRAM, str(tmp_path / "home"), str(path), "0"))
     _, added, _, _, _, base, _, most = said.split()
     assert int(added) == count

@@ -27,6 +27,8 @@ class ForeignDatabase:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        #: How many bytes of texts and blobs were read; an estimate of how much of the file.
+        self.bytes_read = 0
         with _translated(path):
             self._connection = apsw.Connection(_address(path), flags=_FLAGS)
         try:
@@ -72,6 +74,7 @@ class ForeignDatabase:
         sql += f" ORDER BY {', '.join(map(_named, order))}" if order else ""
         with _translated(self._path):
             for row in self._connection.execute(sql, values):
+                self.bytes_read += sum(len(cell) for cell in row if isinstance(cell, (str, bytes)))
                 yield tuple(row)
 
     def _columns(self, table: str) -> frozenset[str]:

@@ -127,7 +127,7 @@ def _csv_rows(file: BinaryIO, progress: Progress) -> Iterator[Row]:
     try:
         heads = next(rows, list[str]())
         for row in rows:
-            progress(sum(map(len, row)) + len(row))
+            progress(len(",".join(row).encode("utf-8", "surrogatepass")) + 1)
             if row:
                 yield f"row {rows.line_num}", dict(zip(heads, row, strict=False))
     except csv.Error as error:

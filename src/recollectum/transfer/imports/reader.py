@@ -173,7 +173,7 @@ def _database(path: Path) -> Iterator[ForeignSource]:
         tables = database.tables()
     for fits, name, reading in _DATABASES:
         if fits(tables):
-            yield DatabaseSource(path=path, name=name, reading=reading)
+            yield DatabaseSource(path=path, name=name, reading=reading, size=_size(path))
             return
 
 

@@ -59,11 +59,21 @@ class DatabaseSource:
 
     def items(self, progress: Progress) -> Generator[ForeignItem]:
         """Yield everything in it; what cannot be read any further is reported."""
+        told = 0
         try:
             with ForeignDatabase(self.path) as database:
-                yield from self.reading(database, progress)
+
+                def advance(_: int) -> None:
+                    nonlocal told
+                    read = min(database.bytes_read, self.size)
+                    progress(read - told)
+                    told = read
+
+                yield from self.reading(database, advance)
         except InvalidInput as error:
             yield DamagedPart("the rest of the database", str(error))
+        # Free pages, indexes and tables of no interest.
+        progress(self.size - told)
 
 
 def _as_reason(error: InvalidInput) -> str:

@@ -19,6 +19,7 @@ from recollectum.doors.mcp.knowledge_graph.file_import import import_file
 from tests.doors.cli.calls import ok
 from tests.doors.mcp.every_tool import text_of
 from tests.doors.mcp.served import over_http, over_stdio, run, serving
+from tests.storage.statements import traced
 from tests.tools.npm import node, node_package
 
 pytestmark = pytest.mark.process
@@ -144,6 +145,24 @@ def test_what_it_keeps_are_memories(tmp_path: Path) -> None:
         call_tool(GRAPH, guest, "delete_entities", {"entityNames": ["Ann"]})
         assert not vault.recall("bike", source="memories")
         assert vault.memories.move(memory.id, "active").content == memory.content
+
+
+def test_what_names_its_nodes_finds_them_by_their_keys_and_reads_no_others(tmp_path: Path) -> None:
+    named: list[tuple[str, dict[str, Any]]] = [
+        ("create_entities", {"entities": [ANN, BO]}),
+        ("create_relations", {"relations": [WORKS, KNOWS]}),
+        ("add_observations", {"observations": [{"entityName": "Ann", "contents": ["rides a bike"]}]}),
+        ("delete_observations", {"deletions": [{"entityName": "Ann", "observations": ["rides a bike"]}]}),
+        ("delete_relations", {"relations": [KNOWS]}),
+    ]
+    with traced() as log, Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
+        guest = McpClient(home.vault("user:alice"), "tester", Confirmations())
+
+        def listed(tool: str, arguments: dict[str, Any]) -> bool:
+            return any("key >= " in sql for sql in log.of(lambda: call_tool(GRAPH, guest, tool, arguments)))
+
+        assert not [tool for tool, arguments in named if listed(tool, arguments)]
+        assert listed("read_graph", {})
 
 
 def test_a_secret_does_not_break_it(tmp_path: Path) -> None:

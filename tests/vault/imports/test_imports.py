@@ -287,3 +287,15 @@ def test_what_a_hook_recorded_is_known_to_an_import(vault: Vault, tmp_path: Path
     assert (done.added, done.known) == (len(sample.rows) - 1, 1)
     (again,) = vault.admin.imports.run(vault.admin.imports.preview([sample.path])).files
     assert (again.added, again.known) == (0, len(sample.rows))
+
+
+def test_entities_whose_names_differ_by_case_alone_are_all_imported(vault: Vault, tmp_path: Path) -> None:
+    names = ("Ann", "ann", "Ann ", "ANN")
+    entities = [{"type": "entity", "name": name, "entityType": "p", "observations": ["x"]} for name in names]
+    knows = [{"type": "relation", "from": one, "to": "Ann", "relationType": "is"} for one in names]
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(map(json.dumps, [*entities, *knows])))
+    done = vault.admin.imports.run(vault.admin.imports.preview([path]))
+    assert (done.files[0].memories, done.files[0].known_memories) == (8, 0)
+    held = [json.loads(one.content) for one in vault.memories.list()]
+    assert sorted(map(str, held)) == sorted(map(str, [*entities, *knows]))

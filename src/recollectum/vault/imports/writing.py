@@ -241,10 +241,10 @@ class ImportWriter:
         return counts, notice
 
     def _save(self, tx: Tx, reading: ClockReading, drafts: list["_Drafted"]) -> list["_Drafted"]:
-        """Save the memories whose text or key is new; one that the vault has already stays untouched."""
+        """Save the memories whose key is new, or without one their text; one that the vault has stays untouched."""
         fresh: dict[str, _Drafted] = {}
         for one in drafts:
-            mark = fingerprint(one.draft.content)
+            mark = one.draft.key or fingerprint(one.draft.content)
             if mark in fresh or _is_known(tx, one.draft):
                 # The stored text stays: the secrets of this one are not needed, unless that text refers to them too.
                 queue_secret_deletion(tx, one.draft.content)
@@ -284,9 +284,10 @@ def _heard_live(tx: Tx, part: _AdmittedPart) -> list[AdmittedMessage]:
 
 
 def _is_known(tx: Tx, draft: AdmittedMemory) -> bool:
-    """Return whether a live memory has the text or the key: an import must not change or renew what is the owner's."""
-    if draft.key is not None and memories.find_by_key(tx, draft.key, draft.project) is not None:
-        return True
+    """Return whether a live memory has the key, or without one the text: what is the owner's must not change."""
+    if draft.key is not None:
+        # Names that differ by case alone are two entities, whose texts are alike.
+        return memories.find_by_key(tx, draft.key, draft.project) is not None
     return bool(memories.alike(tx, fingerprint(draft.content), draft.kind, draft.project))
 
 

@@ -16,9 +16,9 @@ from recollectum.transfer.forms.knowledge_graph import plain
 
 def create_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Add entities whose names are new."""
-    known = nodes.load(guest.vault).entities
     asked = [nodes.entity(one["name"], one["entityType"], one["observations"]) for one in given["entities"]]
-    new = {one["name"]: one for one in reversed(asked) if one["name"] not in known}
+    first = {one["name"]: one for one in reversed(asked)}
+    new = {name: one for name, one in first.items() if nodes.find(guest.vault, one) is None}
     made = [one for one in asked if new.get(one["name"]) is one]
     told = nodes.names_notice(given["entities"], made) + _keep(guest, "create_entities", made)
     shown = [_plain(nodes.readable(one)) for one in made]
@@ -27,9 +27,8 @@ def create_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 def create_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Add relations that are new."""
-    known = nodes.load(guest.vault).relations
     asked = {nodes.ends(one): one for one in map(nodes.relation, given["relations"])}
-    made = [one for place, one in asked.items() if place not in known]
+    made = [one for one in asked.values() if nodes.find(guest.vault, one) is None]
     told = nodes.names_notice(given["relations"], made) + _keep(guest, "create_relations", made)
     shown = [_plain(one) for one in made]
     return _added(shown, {"relations": shown}, told)
@@ -37,9 +36,8 @@ def create_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 def add_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Add observations to entities; add none when one of the entities is missing."""
-    known = nodes.load(guest.vault).entities
     for one in given["observations"]:
-        if (name := plain(one["entityName"])) not in known:
+        if nodes.find_entity(guest.vault, name := plain(one["entityName"])) is None:
             raise NotFound(f"Entity with name {name} not found")
     results: list[Any] = []
     told = NO_NOTICE
@@ -52,25 +50,25 @@ def add_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 def delete_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Forget entities and their relations."""
-    found, names = nodes.load(guest.vault), set(map(plain, given["entityNames"]))
-    gone = [node for name, node in found.entities.items() if name in names]
+    names = set(map(plain, given["entityNames"]))
+    found = nodes.load_part(guest.vault, names)
+    gone = list(found.entities.values())
     gone += [node for place, node in found.relations.items() if names.intersection(place[:2])]
     return _forget(guest, gone, "Entities deleted successfully")
 
 
 def delete_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Remove observations."""
-    known = nodes.load(guest.vault).entities
     for one in given["deletions"]:
-        if plain(one["entityName"]) in known:
+        if nodes.find_entity(guest.vault, one["entityName"]) is not None:
             nodes.change_observations(guest.vault, one["entityName"], ObservationChange(removes=one["observations"]))
     return _done("Observations deleted successfully")
 
 
 def delete_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Forget relations."""
-    found = nodes.load(guest.vault).relations
-    gone = [found[place] for place in {nodes.ends(nodes.relation(one)) for one in given["relations"]} if place in found]
+    asked = {nodes.ends(one): one for one in map(nodes.relation, given["relations"])}
+    gone = [node for one in asked.values() if (node := nodes.find(guest.vault, one))]
     return _forget(guest, gone, "Relations deleted successfully")
 
 
@@ -91,8 +89,7 @@ def search_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 def open_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Return entities by name."""
-    names = set(map(plain, given["names"]))
-    return _part(nodes.load(guest.vault), lambda item: item["name"] in names, beside=True)
+    return _part(nodes.load_part(guest.vault, given["names"]), lambda _item: True, beside=True)
 
 
 TOOLS: Mapping[str, ToolFunction] = {

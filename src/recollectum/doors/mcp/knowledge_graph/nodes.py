@@ -14,6 +14,7 @@ from recollectum.domain.records import dataclass
 from recollectum.text.cleaning import clean
 from recollectum.transfer.forms.knowledge_graph import (
     KEY_PREFIX,
+    RELATION_KEY,
     Item,
     ends,
     kept_item,
@@ -52,9 +53,32 @@ class Graph:
 
 def load(vault: "Vault") -> Graph:
     """Return the current graph."""
+    return _graph(reversed(list(_nodes(vault, KEY_PREFIX))))
+
+
+def load_part(vault: "Vault", names: Iterable[str]) -> Graph:
+    """Return the entities with these names, each found by its key, and all relations."""
+    found = [node for name in {plain(one) for one in names} if (node := find_entity(vault, name))]
+    relations = reversed(list(_nodes(vault, RELATION_KEY)))
+    return _graph([*sorted(found, key=lambda node: node.memory.id), *relations])
+
+
+def find_entity(vault: "Vault", name: str) -> GraphNode | None:
+    """Return the entity with that name, by its key, or None."""
+    return find(vault, {"type": "entity", "name": name})
+
+
+def find(vault: "Vault", item: Item) -> GraphNode | None:
+    """Return the entity or relation that has the names of an item, by its key, or None."""
+    memory = vault.memories.find(key_of(item))
+    kept = parse_item(memory.content) if memory else None
+    return GraphNode(kept, memory) if memory and kept else None
+
+
+def _graph(found: "Iterable[GraphNode]") -> Graph:
     entities: dict[str, GraphNode] = {}
     relations: dict[tuple[str, str, str], GraphNode] = {}
-    for node in reversed(list(_nodes(vault))):
+    for node in found:
         if node.item["type"] == "entity":
             entities[node.item["name"]] = node
         else:
@@ -100,10 +124,10 @@ def names_notice(given: Iterable[Mapping[str, Any]], made: Iterable[Item]) -> No
 def change_observations(vault: "Vault", name: str, changed: "ObservationChange") -> Notice:
     """Change the observations of one entity; retry when another client changes it at the same time."""
     for attempt in range(_TRIES):
-        memory = vault.memories.find(key_of({"type": "entity", "name": name}))
-        item = None if memory is None else parse_item(memory.content)
-        if memory is None or item is None:
+        found = find_entity(vault, name)
+        if found is None:
             raise NotFound(f"Entity with name {name} not found")
+        item, memory = found.item, found.memory
         after = changed(item["observations"])
         if after == item["observations"]:
             break
@@ -134,8 +158,8 @@ class ObservationChange:
         return [one for one in before if without_references(one) not in self._removes] + new
 
 
-def _nodes(vault: "Vault") -> Iterator[GraphNode]:
-    for memory in every(lambda cursor: vault.memories.list(key_prefix=KEY_PREFIX, cursor=cursor, limit=_PAGE)):
+def _nodes(vault: "Vault", prefix: str) -> Iterator[GraphNode]:
+    for memory in every(lambda cursor: vault.memories.list(key_prefix=prefix, cursor=cursor, limit=_PAGE)):
         item = parse_item(memory.content)
         if item is not None:
             yield GraphNode(item, memory)

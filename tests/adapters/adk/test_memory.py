@@ -1,7 +1,10 @@
 """ADK's memory service: finds what its SqliteMemoryService finds, by meaning too, once, and never what was deleted."""
 
 import asyncio
+import os
+import random
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ from recollectum.adapters.adk import RecollectumMemoryService, RecollectumSessio
 from recollectum.testing import ScriptedEmbedder
 
 APP = "demo"
+STEPS = int(os.environ.get("ADAPTER_STEPS", "400")) // 8
 SAID = [
     ("user", "my door is teal"),
     ("root", "a teal door is nice"),
@@ -51,6 +55,10 @@ def _session(user: str = "ann", name: str = "s1") -> Session:
     return Session(id=name, app_name=APP, user_id=user, events=[*events, Event(author="root", id="empty")])
 
 
+def _parts(event: Event) -> list[types.Part]:
+    return (event.content and event.content.parts) or []
+
+
 def _texts(found: list[MemoryEntry]) -> list[str]:
     return [str(part.text) for one in found for part in one.content.parts or ()]
 
@@ -74,6 +82,68 @@ def test_a_word_finds_what_the_service_of_adk_finds_and_first(
             assert sorted(_texts(found)[: len(expected)]) == expected, query
             authors = {_texts([one])[0]: one.author for one in known}
             assert {_texts([one])[0]: one.author for one in found if _texts([one])[0] in authors} == authors
+
+    asyncio.run(replay())
+
+
+_WORDS = ("teal", "door", "harbour", "tennis", "grey", "roof", "kettle", "Bergen", "grün", "ferry")
+
+
+class _Histories:
+    """Sessions that grow at random, of two users in two apps, in our service and in that of ADK."""
+
+    def __init__(self, ours: RecollectumMemoryService, theirs: SqliteMemoryService) -> None:
+        self._both = (ours, theirs)
+        self._chance, self._count = random.Random(5), count()
+        self._sessions: dict[tuple[str, str, str], Session] = {}
+
+    def _grown(self) -> tuple[Session, list[Event]]:
+        place = app, user, name = (
+            self._chance.choice("xy"),
+            self._chance.choice(["ann", "bob"]),
+            self._chance.choice("12"),
+        )
+        session = self._sessions.setdefault(place, Session(id=name, app_name=app, user_id=user))
+        new: list[Event] = []
+        for _ in range(self._chance.randrange(1, 4)):
+            number, author = next(self._count), self._chance.choice(["user", "root"])
+            text = f"note{number} " + " ".join(self._chance.sample(_WORDS, 3))
+            new.append(Event(id=f"e{number}", author=author, content=_content(author, text), timestamp=2e9 + number))
+        session.events.extend(new)
+        return session, new
+
+    async def step(self) -> None:
+        """Add a whole session, or what is new in it; then compare what a word finds."""
+        session, new = self._grown()
+        whole = self._chance.random() < 0.5
+        for one in self._both:
+            if whole:
+                await one.add_session_to_memory(session)
+            else:
+                await one.add_events_to_memory(
+                    app_name=session.app_name, user_id=session.user_id, events=new, session_id=session.id
+                )
+        asked = {"app_name": self._chance.choice("xy"), "user_id": self._chance.choice(["ann", "bob"])}
+        word = self._chance.choice([*_WORDS, f"note{next(self._count) - 1}", "nothing"])
+        ours, theirs = [(await one.search_memory(**asked, query=word)).memories for one in self._both]
+        known = sorted((_texts([one])[0], one.author) for one in theirs)
+        found = sorted(
+            (_texts([one])[0], one.author) for one in ours if word.lower() in _texts([one])[0].lower().split()
+        )
+        assert found == known, (asked, word)
+        assert len({*_texts(ours)}) == len(ours)
+        own = (one for place, one in self._sessions.items() if place[:2] == (asked["app_name"], asked["user_id"]))
+        said = {str(part.text) for one in own for event in one.events for part in _parts(event)}
+        assert {*_texts(ours)} <= said
+
+
+@pytest.mark.feature("A19")
+def test_a_random_history_is_found_as_in_the_service_of_adk(home: Recollectum, tmp_path: Path) -> None:
+    async def replay() -> None:
+        theirs = SqliteMemoryService(str(tmp_path / "memory.db"), max_results=1000)
+        histories = _Histories(RecollectumMemoryService(home, results=300), theirs)
+        for _ in range(STEPS):
+            await histories.step()
 
     asyncio.run(replay())
 

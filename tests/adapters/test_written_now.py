@@ -102,14 +102,23 @@ def test_the_memories_that_mem0_extracted_and_changed(
     (gone,) = memory.add("Ann is tired", user_id="ann", infer=False)["results"]
     memory.update(made["Ann likes teal"], "Ann likes green")
     memory.delete(gone["id"])
+    memory.add("Bob likes grey", user_id="bob", infer=False)
     kept = memory.get_all(filters={"user_id": "ann"})
+    memory.vector_store.client.close()
     memory.close()
     wanted = sorted(one["memory"] for one in kept["results"])
     assert wanted == ["Ann likes green", "Ann lives in „Köln“", "Ann plays tennis"]
-    _import(vault, tmp_path / "h.db", "mem0 history database")
+    # Where Qdrant keeps its vectors: it knows whose a memory is.
+    (collection,) = (tmp_path / "qdrant").rglob("storage.sqlite")
+    found = vault.admin.imports.preview([collection])
+    assert (found.contents[0].form, found.people) == ("mem0 collection in Qdrant", ("ann", "bob"))
+    vault.admin.imports.run(found, people=["ann"])
     assert sorted(one.content for one in vault.memories.list(limit=50)) == wanted
     # The answer of its API has the same memories: each is known by its text.
     file = tmp_path / "all.json"
     file.write_text(json.dumps(kept))
     _import(vault, file, "mem0 memories")
     assert sorted(one.content for one in vault.memories.list(limit=50)) == wanted
+    # The history has those of everybody, and does not say whose they are.
+    _import(vault, tmp_path / "h.db", "mem0 history database")
+    assert sorted(one.content for one in vault.memories.list(limit=50)) == [*wanted, "Bob likes grey"]

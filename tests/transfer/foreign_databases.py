@@ -1,6 +1,7 @@
 """The samples that are databases, made as their programs make them, with readers of their own."""
 
 import json
+import pickle
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import zstandard
+from qdrant_client.models import PointStruct
 
 from tests.transfer.foreign_samples import SAMPLES, Row, Sample, copied, sample_lines, texts_of
 
@@ -136,6 +138,22 @@ def mem0_chroma(folder: Path) -> Sample:
                 db.execute("INSERT INTO embedding_metadata VALUES (?, ?, ?, NULL, NULL, NULL)", (number, key, value))
     db.close()
     return Sample("mem0 collection in Chroma", path, [("", "Grace is my girlfriend"), ("", "I am vegetarian")], {})
+
+
+def mem0_qdrant(folder: Path) -> Sample:
+    path = folder / "qdrant/collection/mem0/storage.sqlite"
+    path.parent.mkdir(parents=True)
+    texts = ("Grace is my girlfriend", "I am vegetarian")
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE points (id TEXT PRIMARY KEY, point BLOB)")
+        for number, text in enumerate(texts):
+            payload = {"data": text, "user_id": "ann", "created_at": f"2026-04-0{number + 1}T10:00:00+00:00"}
+            point = PointStruct(
+                id=f"{number}" * 8 + "-0000-4000-8000-000000000000", vector=[0.5, -1.0], payload=payload
+            )
+            db.execute("INSERT INTO points VALUES (?, ?)", (str(point.id), pickle.dumps(point)))
+    db.close()
+    return Sample("mem0 collection in Qdrant", path, [("", text) for text in texts], {})
 
 
 def langgraph(folder: Path) -> Sample:

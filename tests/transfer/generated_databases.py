@@ -1,6 +1,7 @@
 """Generated histories in the databases of programs; see `generated_files`."""
 
 import json
+import pickle
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, contextmanager
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import zstandard
+from qdrant_client.models import PointStruct
 
 from tests.transfer.generated_files import Talk, Written, facts, openclaw_events, stamp, talks
 
@@ -147,6 +149,16 @@ def mem0_chroma(folder: Path, count: int) -> Written:
     return Written("mem0 collection in Chroma", [path], [], [text for _, text, _ in made])
 
 
+def mem0_qdrant(folder: Path, count: int) -> Written:
+    """The collection of mem0 in Qdrant, which it has unless told otherwise, with points of another program."""
+    made, path = facts(count), folder / "storage.sqlite"
+    payloads: list[dict[str, Any]] = [{"data": text, "user_id": "ann", "created_at": stamp(at)} for _, text, at in made]
+    points = [PointStruct(id=at, vector=[0.5] * 8, payload=one) for at, one in enumerate([*payloads, {"x": [None]}])]
+    with _database(path) as database:
+        _table(database, "points", "id, point", [(str(one.id), pickle.dumps(one)) for one in points])
+    return Written("mem0 collection in Qdrant", [path], [], [text for _, text, _ in made])
+
+
 def langgraph(folder: Path, count: int) -> Written:
     """The store of LangGraph: texts, and every second one an object."""
     made, path = facts(count), folder / "store.db"
@@ -164,5 +176,5 @@ def langgraph(folder: Path, count: int) -> Written:
 
 
 DATABASES: Sequence[Callable[[Path, int], Written]] = (
-    *(opencode, openclaw, adk, adk_database, cursor, mem0_history, mem0_chroma, langgraph),
+    *(opencode, openclaw, adk, adk_database, cursor, mem0_history, mem0_chroma, mem0_qdrant, langgraph),
 )

@@ -15,4 +15,5 @@ gemini             Gemini CLI records
 gemini_asides      removes text that Gemini CLI adds to a person's messages
 gemini_format      Gemini CLI's vocabulary and change log
 foreign_json       strict JSON parsing and typed fields
+plain_pickle       pickled data of another program, of which nothing is run
 """

@@ -26,7 +26,16 @@ _TALKS = int(os.environ.get("RECOLLECTUM_TEST_GENERATED_TALKS", "8"))
 #: More is read than the files have; and quotes in a table are not counted.
 _COMPRESSED, _QUOTED = {"codex_zst", "chatgpt_zip"}, {"plain_csv"}
 _WITHOUT_TALKS = {
-    *("knowledge_graph", "mem0_export", "mem0_history", "mem0_chroma", "memorysync", "langgraph", "plain_markdown")
+    *(
+        "knowledge_graph",
+        "mem0_export",
+        "mem0_history",
+        "mem0_chroma",
+        "mem0_qdrant",
+        "memorysync",
+        "langgraph",
+        "plain_markdown",
+    )
 }
 _FORMS = {one.__name__: one for one in (*FILES, *DATABASES, *PLAIN)}
 

@@ -1,21 +1,25 @@
-"""Reads the memories of mem0: its history database, its collection in Chroma, and the export of its API."""
+"""Reads the memories of mem0: its history, its collections in Qdrant and in Chroma, and the export of its API."""
 
 from collections.abc import Iterator, Mapping
 from io import BufferedReader
 from typing import BinaryIO, cast
 
+from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json
 from recollectum.storage.foreign.database import ForeignDatabase, Value
 from recollectum.transfer.forms.building import EPOCH, Talk, optional_moment, text_or_none
 from recollectum.transfer.forms.json_files import list_elements, read_object
 from recollectum.transfer.forms.memory_lists import memory_of
+from recollectum.transfer.plain_pickle import plain_value
 from recollectum.vault.files.foreign_sources import DamagedPart, ForeignItem, Progress
 
 AGENT = "mem0"
 HISTORY_NAME = "mem0 history database"
 CHROMA_NAME = "mem0 collection in Chroma"
+QDRANT_NAME = "mem0 collection in Qdrant"
 EXPORT_NAME = "mem0 memories"
 _HISTORY = frozenset({"memory_id", "new_memory", "event", "created_at"})
+_POINT = frozenset({"id", "point"})
 #: How the payload of a memory names its text, in Chroma and in an export.
 _TEXTS = ("memory", "data")
 _HEAD = 64
@@ -30,6 +34,11 @@ def fits_history(tables: Mapping[str, frozenset[str]]) -> bool:
 def fits_chroma(tables: Mapping[str, frozenset[str]]) -> bool:
     """Return whether a database is one of Chroma."""
     return {"embeddings", "embedding_metadata", "collections"} <= tables.keys()
+
+
+def fits_qdrant(tables: Mapping[str, frozenset[str]]) -> bool:
+    """Return whether a database is a collection that Qdrant keeps in a file of this machine."""
+    return tables.get("points", frozenset()) == _POINT
 
 
 def is_export(value: Mapping[str, Json]) -> bool:
@@ -78,6 +87,37 @@ def read_chroma(database: ForeignDatabase, progress: Progress) -> Iterator[Forei
         if talk is not before:
             yield talk.begins
         yield from _memory({**payload, "id": _json(native)})
+
+
+def read_qdrant(database: ForeignDatabase, progress: Progress) -> Iterator[ForeignItem]:
+    """Yield the memories of the collection; those that hold no text of mem0 are skipped."""
+    talk: Talk | None = None
+    for place, (point,) in enumerate(database.rows("points", ("point",), order=("rowid",)), start=1):
+        progress(1)
+        try:
+            native, payload = _point(point)
+        except InvalidInput as error:
+            yield DamagedPart(f"point {place}", str(error))
+            continue
+        if _text(payload) is None:
+            continue
+        before, talk = talk, _owned(talk, payload)
+        if talk is not before:
+            yield talk.begins
+        yield from _memory({**payload, "id": native})
+
+
+def _point(value: Value) -> tuple[Json, dict[str, Json]]:
+    """Return the id and the payload of a pickled point."""
+    if not isinstance(value, bytes):
+        raise InvalidInput("it is not pickled data")
+    found = cast("object", plain_value(value))
+    payload = cast("dict[str, object]", found).get("payload") if isinstance(found, dict) else None
+    if not isinstance(payload, dict):
+        raise InvalidInput("it has no payload")
+    named = cast("dict[str, object]", payload).items()
+    kept: dict[str, Json] = {str(name): one for name, one in named if isinstance(one, (str, int, float))}
+    return str(cast("dict[str, object]", found).get("id")), kept
 
 
 def read_export(file: BinaryIO, progress: Progress) -> Iterator[ForeignItem]:

@@ -65,6 +65,7 @@ _DATABASES: tuple[tuple[Callable[[Mapping[str, frozenset[str]]], bool], str, Dat
     (adk.fits, adk.NAME, adk.read),
     (mem0.fits_history, mem0.HISTORY_NAME, mem0.read_history),
     (mem0.fits_chroma, mem0.CHROMA_NAME, mem0.read_chroma),
+    (mem0.fits_qdrant, mem0.QDRANT_NAME, mem0.read_qdrant),
     (langgraph.fits, langgraph.NAME, langgraph.read),
     (cursor.fits, cursor.NAME, cursor.read),
 )

@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
@@ -13,12 +13,17 @@ from pydantic_ai.messages import ModelRequest, UserPromptPart
 from recollectum import Recollectum, Vault
 from recollectum.adapters.adk import RecollectumSessionService
 from recollectum.adapters.anthropic import RecollectumMemoryTool
+from recollectum.adapters.claude_agent import RecollectumSessionStore
 from recollectum.adapters.langgraph import RecollectumSaver, RecollectumStore
 from recollectum.adapters.llama_index import RecollectumChatStore
 from recollectum.adapters.openai_agents import RecollectumSession
 from recollectum.adapters.pydantic_ai import RecollectumConversationStore
 from recollectum.testing import ScriptedEmbedder
 
+if TYPE_CHECKING:
+    from claude_agent_sdk.types import SessionKey
+
+_CLAUDE: "SessionKey" = {"project_key": "p", "session_id": "c"}
 _ADK: dict[str, Any] = {"app_name": "demo", "user_id": "ann", "session_id": "s"}
 _NOTE = {"command": "create", "path": "/memories/tea.md", "file_text": "likes tea"}
 _PROMPT = ModelRequest(parts=[UserPromptPart("the door is Teal")])
@@ -55,6 +60,8 @@ async def _write_conversations(vault: Vault) -> None:
     await conversations.save(Conversation(messages=[_PROMPT], conversation_id="c"))
     await conversations.fork("c", new_conversation_id="d")
     await conversations.delete("c")
+    await RecollectumSessionStore(vault).append(_CLAUDE, [{"type": "user", "uuid": "u"}, {"type": "tag"}])
+    await RecollectumSessionStore(vault).append({**_CLAUDE, "subpath": "x"}, [{"type": "user"}])
 
 
 async def _read_conversations(vault: Vault) -> None:
@@ -64,6 +71,10 @@ async def _read_conversations(vault: Vault) -> None:
     fork = await conversations.load("d")
     assert fork is not None
     assert fork.messages == [_PROMPT]
+    entries = RecollectumSessionStore(vault)
+    assert await entries.load(_CLAUDE) == [{"type": "user", "uuid": "u"}, {"type": "tag"}]
+    assert await entries.list_subkeys(_CLAUDE) == ["x"]
+    assert [one["session_id"] for one in await entries.list_session_summaries("p")] == ["c"]
 
 
 def _session(home: Recollectum) -> RecollectumSession:

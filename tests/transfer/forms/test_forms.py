@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from recollectum import Recollectum, Vault
 from recollectum.domain.message import Role
@@ -61,16 +62,29 @@ def test_a_sample_arrives_row_for_row_and_only_once(vault: Vault, sample: Sample
     assert vault.admin.events.list(limit=1000) == events
 
 
-def test_native_ids_and_offsets_are_kept(vault: Vault, tmp_path: Path) -> None:
-    sample = SAMPLES_OF["claude_code"](tmp_path / "files")
+@pytest.mark.parametrize("name", ["claude_code", "codex", "codex_zst", "openclaw_file"])
+def test_native_ids_and_offsets_are_kept(vault: Vault, tmp_path: Path, name: str) -> None:
+    sample = SAMPLES_OF[name](tmp_path / "files")
     vault.admin.imports.run(vault.admin.imports.preview([sample.path]))
     (session,) = vault.sessions.list()
-    data = sample.path.read_bytes()
+    written = sample.path.read_bytes()
+    data = zstandard.decompress(written) if sample.path.suffix == ".zst" else written
     for message in vault.sessions.chat(session.id).transcript():
         offset = message.extra["offset"]
         assert isinstance(offset, int)
-        line = data[offset : data.index(b"\n", offset)]
-        assert f'"uuid": "{message.native_id}"'.encode() in line
+        line = json.loads(data[offset : data.index(b"\n", offset)])
+        assert message.native_id in (line.get("uuid"), line.get("id"), line.get("payload", {}).get("id"))
+        assert offset == 0 or data[offset - 1 : offset] == b"\n"
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES_OF))
+def test_each_message_has_an_id_of_its_program_or_its_place(vault: Vault, tmp_path: Path, name: str) -> None:
+    sample = SAMPLES_OF[name](tmp_path / "files")
+    found = vault.admin.imports.preview([sample.path])
+    vault.admin.imports.run(found, people=found.people or None)
+    said = [one for session in vault.sessions.list() for one in vault.sessions.chat(session.id).transcript()]
+    assert all(one.native_id for one in said)
+    assert len({(one.session_id, one.native_id) for one in said}) == len(said)
 
 
 def test_images_are_counted_as_left_out(vault: Vault, tmp_path: Path) -> None:

@@ -135,6 +135,17 @@ def test_a_zip_with_many_parts_is_one_import(vault: Vault, tmp_path: Path) -> No
     assert not list(vault.sessions.list())
 
 
+def test_the_archive_of_claude_ai_is_read(vault: Vault, tmp_path: Path) -> None:
+    path = tmp_path / "data-2026-11-18.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", (SAMPLES / "claude-ai-export-conversations.json").read_bytes())
+        archive.writestr("projects.json", "[]")
+        archive.writestr("users.json", '[{"uuid": "acc-1", "full_name": "Ann"}]')
+    (done,) = vault.admin.imports.run(vault.admin.imports.preview([path])).files
+    assert (done.form, done.added) == ("Claude.ai export", 2)
+    assert dict(done.left_out) == {"other archive file": 2, "attachment": 1}
+
+
 def test_a_zip_with_a_member_without_a_name_is_read_and_the_member_counted(vault: Vault, tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
     with zipfile.ZipFile(path, "w") as archive:

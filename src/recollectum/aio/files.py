@@ -68,9 +68,14 @@ class AsyncImports:
     def __init__(self, service: Callable[[], Imports]) -> None:
         self._service = service
 
-    async def list_places(self, home: str | os.PathLike[str] | None = None) -> builtins.list[Path]:
-        """Return the files and folders that agents on this machine keep, below a person's home directory."""
-        return await asyncio.to_thread(lambda: self._service().list_places(home))
+    async def list_places(
+        self, home: str | os.PathLike[str] | None = None, *, environ: Mapping[str, str] | None = None
+    ) -> builtins.list[Path]:
+        """Return the files and folders that agents on this machine keep, below a person's home directory.
+
+        `environ` has the variables that tell an agent to keep its files elsewhere, such as `CLAUDE_CONFIG_DIR`.
+        """
+        return await asyncio.to_thread(lambda: self._service().list_places(home, environ=environ))
 
     async def preview(
         self,

@@ -68,9 +68,11 @@ class ServedImports:
         self._link = link
         self._query = query
 
-    def list_places(self, home: str | os.PathLike[str] | None = None) -> list[Path]:
+    def list_places(
+        self, home: str | os.PathLike[str] | None = None, *, environ: Mapping[str, str] | None = None
+    ) -> list[Path]:
         """Return the files and folders that agents on this machine keep."""
-        return import_reader().discover(Path(home) if home is not None else Path.home())
+        return import_reader().discover(Path(home) if home is not None else Path.home(), environ or {})
 
     def preview(
         self,

@@ -104,9 +104,9 @@ def _nothing(_: int) -> None:
 class ForeignReader:
     """Recognises the files of other programs; see `vault.files.foreign_sources.ImportReader`."""
 
-    def discover(self, home: Path) -> list[Path]:
-        """Return where programs keep their files below a home directory of a person, if they are there."""
-        return places_below(home)
+    def discover(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
+        """Return where programs keep their files below a person's home, or where variables say, if they are there."""
+        return places_below(home, environ)
 
     def find(self, paths: Sequence[Path], mapping: Mapping[str, str] | None) -> Sources:
         """Return what is at the paths; raise for one that is missing or of no known form."""

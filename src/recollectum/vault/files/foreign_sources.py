@@ -101,6 +101,6 @@ class ImportReader(Protocol):
         """Return what is at the paths; raise for one that is missing or of no known form."""
         ...
 
-    def discover(self, home: Path) -> list[Path]:
-        """Return where programs keep their files below a home directory of a person, if they are there."""
+    def discover(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
+        """Return where programs keep their files below a person's home, or where variables say, if they are there."""
         ...

@@ -128,10 +128,15 @@ class Imports(VaultService):
 
     # Files are read with the rights of this process, so write permission for a vault is not enough.
     @operation(Action.FILE_FOLLOW, Scope.USER)
-    def list_places(self, home: str | os.PathLike[str] | None = None) -> builtins.list[Path]:
-        """Return the files and folders that agents on this machine keep, below a person's home directory."""
+    def list_places(
+        self, home: str | os.PathLike[str] | None = None, *, environ: Mapping[str, str] | None = None
+    ) -> builtins.list[Path]:
+        """Return the files and folders that agents on this machine keep, below a person's home directory.
+
+        `environ` has the variables that tell an agent to keep its files elsewhere, such as `CLAUDE_CONFIG_DIR`.
+        """
         place = Path(home) if home is not None else Path.home()
-        return self._runtime.home.import_reader().discover(place)
+        return self._runtime.home.import_reader().discover(place, environ or {})
 
     @operation(Action.FILE_FOLLOW, Scope.USER)
     def preview(

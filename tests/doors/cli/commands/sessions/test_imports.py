@@ -46,6 +46,16 @@ def test_agents_are_discovered_in_the_home_of_the_environment(tmp_path: Path, mo
     assert "Codex transcript: 3 messages" in told
     assert "Gemini CLI transcript: 5 messages" in told
     assert len(ok("import", "--discover", "--yes", "--json").json["imports"]) == 2
+    # An agent may be told to keep its files elsewhere.
+    SAMPLES_OF["claude_code"](tmp_path / "moved")
+    SAMPLES_OF["opencode"](tmp_path / "moved")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved/.claude"))
+    monkeypatch.setenv("CODEX_HOME", str(person / ".codex"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "moved/.local/share"))
+    told = ok("import", "--discover", "--dry-run").out
+    assert "Claude Code transcript: 7 messages" in told
+    assert "opencode database: 3 messages" in told
+    assert told.count("Codex transcript") == 1
 
 
 def test_a_mapping_reads_plain_files(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def _discovered(run: Run, vault: "Vault | ServedVault", paths: list[str] | None)
     if paths:
         raise Misuse("--discover takes no PATH; give one or the other")
     home = run.environ.get("HOME") or run.environ.get("USERPROFILE")
-    return vault.admin.imports.list_places(home)
+    return vault.admin.imports.list_places(home, environ=run.environ)
 
 
 def _sized(paths: list[Path]) -> list[str]:

@@ -4,12 +4,12 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from google.adk.events import Event
-from google.adk.sessions import Session
+from google.adk.sessions import BaseSessionService, DatabaseSessionService, Session
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.genai.types import Content, FunctionCall, FunctionResponse, Part
 from langgraph.store.sqlite import SqliteStore
@@ -40,15 +40,27 @@ def _import(vault: Vault, file: Path, form: str) -> None:
     assert [one.added + one.memories for one in again.files] == [0]
 
 
-def test_the_sessions_that_adk_wrote(vault: Vault, tmp_path: Path) -> None:
+def _sqlite_service(file: Path) -> BaseSessionService:
+    return SqliteSessionService(str(file))
+
+
+def _database_service(file: Path) -> BaseSessionService:
+    return DatabaseSessionService(f"sqlite+aiosqlite:///{file}")
+
+
+@pytest.mark.parametrize("make", [_sqlite_service, _database_service])
+def test_the_sessions_that_adk_wrote(vault: Vault, tmp_path: Path, make: Callable[[Path], BaseSessionService]) -> None:
     async def write(file: Path) -> list[Session | None]:
-        service = SqliteSessionService(str(file))
+        service = make(file)
         for name in ("s1", "s2"):
             session = await service.create_session(app_name="demo", user_id="ann", session_id=name)
             for author, part in TURNS:
                 content = Content(role="user" if author == "user" else "model", parts=[part])
                 await service.append_event(session, Event(author=author, content=content))
-        return [await service.get_session(app_name="demo", user_id="ann", session_id=name) for name in ("s1", "s2")]
+        found = [await service.get_session(app_name="demo", user_id="ann", session_id=name) for name in ("s1", "s2")]
+        if isinstance(service, DatabaseSessionService):
+            await service.close()
+        return found
 
     file = tmp_path / "sessions.db"
     sessions = asyncio.run(write(file))

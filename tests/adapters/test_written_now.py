@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from google.adk.events import Event
@@ -110,7 +111,8 @@ def test_the_memories_that_mem0_extracted_and_changed(
     monkeypatch.setattr(OpenAILLM, "generate_response", extract)
     said = [{"role": "user", "content": "I like teal and live in Köln."}]
     made = {one["memory"]: one["id"] for one in memory.add(said, user_id="ann")["results"]}
-    memory.add("Ann plays tennis", user_id="ann", infer=False)
+    sport = {"sport": True, "since": 2020, "where": ["Bergen", "Voss"]}
+    memory.add("Ann plays tennis", user_id="ann", metadata=sport, infer=False)
     (gone,) = memory.add("Ann is tired", user_id="ann", infer=False)["results"]
     memory.update(made["Ann likes teal"], "Ann likes green")
     memory.delete(gone["id"])
@@ -125,6 +127,9 @@ def test_the_memories_that_mem0_extracted_and_changed(
     found = vault.admin.imports.preview([collection])
     assert (found.contents[0].form, found.people) == ("mem0 collection in Qdrant", ("ann", "bob"))
     vault.admin.imports.run(found, people=["ann"])
+    said = [one for session in vault.sessions.list() for one in vault.sessions.chat(session.id).transcript()]
+    given = [one.extra["metadata"] for one in said if "sport" in str(one.extra.get("metadata"))]
+    assert [{name: one[name] for name in sport} for one in cast("list[dict[str, Any]]", given)] == [sport]
     assert sorted(one.content for one in vault.memories.list(limit=50)) == wanted
     # The answer of its API has the same memories: each is known by its text.
     file = tmp_path / "all.json"

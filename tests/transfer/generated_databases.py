@@ -143,8 +143,10 @@ def mem0_chroma(folder: Path, count: int) -> Written:
         _table(database, "collections", "id, name", [("c", "mem0")])
         everything = list(enumerate([*payloads, *others], start=1))
         _table(database, "embeddings", "id, segment_id, embedding_id", [(at, "s", f"e{at}") for at, _ in everything])
-        values = [(at, key, value, None) for at, payload in everything for key, value in payload.items()]
-        _table(database, "embedding_metadata", "id, key, string_value, int_value", values)
+        values = [(at, key, value, None, None, None) for at, payload in everything for key, value in payload.items()]
+        columns = "id, key, string_value, int_value, float_value, bool_value"
+        _table(database, "embedding_metadata", columns, values)
+        database.execute("INSERT INTO embedding_metadata VALUES (1, 'n', NULL, 7, NULL, NULL)")
         database.execute("CREATE INDEX by_id ON embedding_metadata (id)")
     return Written("mem0 collection in Chroma", [path], [], [text for _, text, _ in made])
 

@@ -23,7 +23,13 @@ _POINT = frozenset({"id", "point"})
 #: How the payload of a memory names its text, in Chroma and in an export.
 _TEXTS = ("memory", "data")
 _HEAD = 64
+_LONGEST_LIST = 100
 _OWNERS = ("user_id", "agent_id", "run_id")
+#: What mem0 itself writes into a payload; everything else is what a program gave as metadata.
+_OWN = frozenset(
+    {"id", "hash", "created_at", "updated_at", "text_lemmatized", "metadata", "categories", *_OWNERS, *_TEXTS}
+)
+_VALUES = ("string_value", "int_value", "float_value", "bool_value")
 
 
 def fits_history(tables: Mapping[str, frozenset[str]]) -> bool:
@@ -75,12 +81,9 @@ def read_chroma(database: ForeignDatabase, progress: Progress) -> Iterator[Forei
     talk: Talk | None = None
     for number, native in database.rows("embeddings", ("id", "embedding_id"), order=("id",)):
         progress(1)
-        columns = ("key", "string_value")
-        payload: dict[str, Json] = {
-            str(key): _json(value)
-            for key, value in database.rows("embedding_metadata", columns, where={"id": number})
-            if value is not None
-        }
+        payload: dict[str, Json] = {}
+        for key, *values in database.rows("embedding_metadata", ("key", *_VALUES), where={"id": number}):
+            payload[str(key)] = next((_json(value) for value in values if value is not None), None)
         if _text(payload) is None:
             continue
         before, talk = talk, _owned(talk, payload)
@@ -116,8 +119,16 @@ def _point(value: Value) -> tuple[Json, dict[str, Json]]:
     if not isinstance(payload, dict):
         raise InvalidInput("it has no payload")
     named = cast("dict[str, object]", payload).items()
-    kept: dict[str, Json] = {str(name): one for name, one in named if isinstance(one, (str, int, float))}
+    kept = {str(name): cast("Json", one) for name, one in named if _is_plain(one)}
     return str(cast("dict[str, object]", found).get("id")), kept
+
+
+def _is_plain(value: object) -> bool:
+    """Return whether a value is a text, a number, or a short list of them: objects that hold each other are not."""
+    if isinstance(value, list):
+        listed = cast("list[object]", value)
+        return len(listed) <= _LONGEST_LIST and all(isinstance(one, (str, int, float)) for one in listed)
+    return isinstance(value, (str, int, float))
 
 
 def read_export(file: BinaryIO, progress: Progress) -> Iterator[ForeignItem]:
@@ -152,7 +163,8 @@ def _owned(talk: Talk | None, payload: Mapping[str, Json]) -> Talk:
 
 def _memory(value: Mapping[str, Json]) -> Iterator[ForeignItem]:
     at = optional_moment(value.get("created_at"), EPOCH)
-    extra = {name: value.get(name) for name in ("metadata", "categories", *_OWNERS)}
+    given: dict[str, Json] = {name: one for name, one in value.items() if name not in _OWN and one is not None}
+    extra = {name: value.get(name) for name in ("categories", *_OWNERS)} | {"metadata": value.get("metadata") or given}
     yield from memory_of(value.get("id"), _text(value), at, extra=extra)
 
 

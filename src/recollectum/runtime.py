@@ -16,7 +16,6 @@ from recollectum.domain.ids import Clock, IdMaker
 from recollectum.domain.records import dataclass
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
-from recollectum.home.move_mark import check_not_moving
 from recollectum.home.paths import Home, prepare
 from recollectum.home.reserve import Reserve
 from recollectum.models.search import SearchModels
@@ -303,9 +302,13 @@ class HomeRuntime:
         key = self.keys.make_key(entry.id) if entry.encrypted else None
         # Recorded with the vault, or else its first opening would be a write.
         retention = self.catalog.read(lambda tx: retention_of(tx, owner, self.settings.lifecycle))
+        place = self.engine.place_of_catalog
         self.engine.create_vault(entry.id, owner, key, retention_record(retention))
 
-        def change(tx: Tx) -> VaultEntry:
+        def change(tx: Tx) -> VaultEntry | None:
+            if self.engine.place_of_catalog != place:
+                # The catalog was moved meanwhile, and the vault is not beside it.
+                return None
             if people.find(tx, owner.person) is None:
                 ensure_tenant(tx, DEFAULT_TENANT, self.clock)
                 people.add(tx, Person(owner=owner.person, tenant=DEFAULT_TENANT, created_at=self.clock()))
@@ -316,10 +319,10 @@ class HomeRuntime:
         except BaseException:
             self._discard(entry)
             raise
-        if stands.id != entry.id:
+        if stands is None or stands.id != entry.id:
             # Another process created one for the same owner at the same time.
             self._discard(entry)
-        return stands
+        return stands or self.make_vault(owner)
 
     def pending_steps(self) -> dict[Owner, tuple[str, ...]]:
         """Return, for each vault, the migrations that opening it will run."""
@@ -343,7 +346,6 @@ class HomeRuntime:
         mark = CatalogMarkFile(self.home)
         catalog = CountedCatalog(self._open_database(mark), mark, self.engine.place_of_catalog)
         try:
-            check_not_moving(self.home)
             catalog.check()
         except BaseException:
             catalog.close()

@@ -30,6 +30,7 @@ _FORMS = {
     "recall.floor": ["auto", "0", "0.25", "1"],
     "storage.url": ["", "postgresql://service:secret@db.example:5432/memory"],
     "storage.replica_url": ["", "postgresql://service@standby.example/memory"],
+    "storage.second_url": ["", "postgresql://service@second.example/memory"],
     "storage.migrator_url": ["", "postgresql://migrator@db.example/memory"],
     "tasks.url": ["", "s3://bucket/prefix", "memory://name"],
     "storage.keys_url": ["", "postgresql://service@keys.example/keys"],

@@ -20,7 +20,7 @@ BUILT_IN: dict[str, object] = {
     "key_file": "",
     "default_user": "",
     "storage": {
-        **dict.fromkeys(("url", "replica_url", "migrator_url", "keys_url", "keys_migrator_url"), ""),
+        **dict.fromkeys(("url", "replica_url", "second_url", "migrator_url", "keys_url", "keys_migrator_url"), ""),
         **{"connections": 8, "statement_timeout_seconds": 60.0, "remains_days": 30, "busy_timeout_seconds": 10.0},
         **{"prepared_statements": "on", "open_vaults": 256, "open_vaults_mib": 1024, "readers": 4},
         **{"cache_kib": 8192, "reserve_mib": 8},

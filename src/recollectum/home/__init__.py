@@ -14,7 +14,7 @@ extensions           what others wrote for agents, and what of it has an effect
 compressed           decompresses Zstandard
 database_mark        whether the vaults are in a database
 identity             the ids of this home and of this installation
-move_mark            a move between engines: its lock, and its decision
+move_mark            a move between engines: its lock, and where it leads
 keys                 the master key and its holders
 credentials          API keys and OAuth tokens
 install_command      the command that adds a package to this environment

@@ -6,7 +6,7 @@ from recollectum.home.files import sync_folder, write_atomic
 from recollectum.home.paths import Home
 
 _TEXT = b"The vaults of this home are in the PostgreSQL database that storage.url names.\n"
-_SPLIT = b"Some vaults of this home may be in the PostgreSQL database that storage.url names.\n"
+_SPLIT = b"Vaults of this home may be in two places; storage.url and storage.second_url name the databases.\n"
 _KEYS = b"The keys of this home are in the PostgreSQL database that storage.keys_url names.\n"
 
 
@@ -29,7 +29,7 @@ def forget_database(home: Home) -> None:
 
 
 def mark_split(home: Home) -> None:
-    """Note that the catalog is a file, and that vaults may be in a database."""
+    """Note that vaults may be in a second place, such as a database while the catalog is a file."""
     write_atomic(home.split_mark_file, _SPLIT)
 
 

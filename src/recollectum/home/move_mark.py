@@ -1,9 +1,8 @@
-"""Keeps other programs out of a home whose catalog is moved, and remembers a move that is decided but not finished."""
+"""Lets one move run at a time, and remembers where an unfinished one leads."""
 
 import json
-from typing import NamedTuple
 
-from recollectum.domain.errors import Damaged, LockHeld
+from recollectum.domain.errors import Damaged
 from recollectum.home.files import read_regular, sync_folder, write_atomic
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
@@ -11,45 +10,25 @@ from recollectum.home.paths import Home
 _MOST_BYTES = 65536
 
 
-class MoveMark(NamedTuple):
-    """A move whose copies are complete: from here on the vaults are in the new place."""
-
-    #: The address of the new place as the settings have it, which may name a variable; empty for files.
-    url: str
-    vault_ids: tuple[str, ...]
-
-
 def one_move_lock(home: Home) -> Lock:
     """Return the lock that a move holds from its beginning to its end: there is one at a time."""
     return Lock(home.locks / "one-move.lock")
 
 
-def move_lock(home: Home) -> Lock:
-    """Return the lock that a move holds while it changes over the catalog, which nobody else may use then."""
-    return Lock(home.locks / "move.lock")
+def write_mark(home: Home, url: str) -> None:
+    """Remember the address that all vaults are being moved to, as the settings have it; empty for files."""
+    write_atomic(home.move_mark_file, json.dumps({"url": url}).encode() + b"\n")
 
 
-def check_not_moving(home: Home) -> None:
-    """Raise while the catalog is moved. Call it after it is open: a move first locks, then looks who has it open."""
-    if (holder := move_lock(home).holder()) is not None:
-        raise LockHeld(f"the catalog of {home.root} is being moved by process {holder.pid}; try again when it is done")
-
-
-def write_mark(home: Home, mark: MoveMark) -> None:
-    """Decide a move."""
-    write_atomic(home.move_mark_file, json.dumps(mark._asdict()).encode() + b"\n")
-
-
-def read_mark(home: Home) -> MoveMark | None:
-    """Return the move that is decided and not finished."""
+def read_mark(home: Home) -> str | None:
+    """Return where an unfinished move leads; None when there is none."""
     if not home.move_mark_file.exists():
         return None
     try:
-        found = json.loads(read_regular(home.move_mark_file, _MOST_BYTES))
-        return MoveMark(str(found["url"]), tuple(str(one) for one in found["vault_ids"]))
+        return str(json.loads(read_regular(home.move_mark_file, _MOST_BYTES))["url"])
     except (ValueError, KeyError, TypeError):
         raise Damaged(
-            f"{home.move_mark_file} cannot be read; write into it where the vaults are, or restore a backup"
+            f"{home.move_mark_file} cannot be read; delete it, and repeat `recollectum move` with --to"
         ) from None
 
 

@@ -82,12 +82,12 @@ class Home:
 
     @property
     def split_mark_file(self) -> Path:
-        """Says that the catalog is a file, and that vaults may be in the database that `storage.url` names."""
+        """Says that vaults may be in a second place, of those that `storage.url` and `storage.second_url` name."""
         return self.root / "split.mark"
 
     @property
     def move_mark_file(self) -> Path:
-        """Says that the vaults were moved to another engine, and that the last steps are missing."""
+        """Says where to all vaults are being moved, until that is finished."""
         return self.root / "move.mark"
 
     @property

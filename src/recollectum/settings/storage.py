@@ -15,6 +15,9 @@ class StorageSettings:
     replica_url: str = database_url(
         "A hot standby of the database, which may answer recall and context; empty is none."
     )
+    second_url: str = database_url(
+        "A second PostgreSQL database, into which `recollectum move` moves the vaults; that command sets it."
+    )
     migrator_url: str = database_url("The address for `recollectum upgrade` on PostgreSQL; empty is `storage.url`.")
     keys_url: str = database_url(
         "A second PostgreSQL database, in which several hosts share the wrapped keys and the erasure ledger; empty "

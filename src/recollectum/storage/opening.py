@@ -2,18 +2,16 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import StorageError
 from recollectum.home.install_command import install_command
 from recollectum.home.paths import Home
-from recollectum.storage.sqlite.files import HomeFiles, is_there, set_aside
+from recollectum.storage.sqlite.files import HomeFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Generator, Mapping
 
     from recollectum.domain.ids import Clock
     from recollectum.settings.storage import StorageSettings
@@ -31,22 +29,19 @@ def open_engine(
 
     `reload` reads the settings again: another program may have moved a vault since, and set the address.
     """
-    if home.move_mark_file.exists():
-        raise StorageError(
-            f"the vaults of {home.root} were moved, and the last steps are missing; finish with: recollectum move"
-        )
     catalog, is_split = HomeFiles(home).catalog, home.split_mark_file.exists()
-    if is_split and not catalog.exists():
+    in_database = home.postgres_mark_file.exists()
+    if is_split and not catalog.exists() and not in_database:
         raise StorageError(
             f"{catalog} is missing, but {home.split_mark_file.name} says that the catalog is a file and that vaults "
             "are in a database; restore the file from a backup"
         )
-    if settings.url and catalog.exists() and not is_split:
+    if settings.url and catalog.exists() and not is_split and not in_database:
         raise StorageError(
             f"the vaults of {home.root} are SQLite files, but storage.url is set; "
             "unset it, move them with `recollectum move`, or name another home for the database"
         )
-    if not settings.url and home.postgres_mark_file.exists():
+    if not settings.url and in_database and not catalog.exists():
         raise StorageError(
             f"the vaults of {home.root} are in a PostgreSQL database, but storage.url is not set; "
             "set it, or name another home"
@@ -57,28 +52,24 @@ def open_engine(
 def routed_engine(
     home: Home, settings: "StorageSettings", clock: "Clock", reload: "Callable[[], StorageSettings]"
 ) -> "RoutedEngine":
-    """Return the engine that finds each vault in files or in the database."""
+    """Return the engine that finds the catalog and each vault in files or in a database."""
     # Import here: the checks below must not wait for a database library.
     from recollectum.storage.places.routed_engine import RoutedEngine  # noqa: PLC0415
-    from recollectum.storage.places.vault_places import HomePlaces, VaultPlaces  # noqa: PLC0415
-    from recollectum.storage.tables.catalog.vaults import StoragePlace  # noqa: PLC0415
+    from recollectum.storage.places.vault_places import HomePlaces, NamedPlace, VaultPlaces, place_at  # noqa: PLC0415
 
-    made: dict[StoragePlace, Engine] = {}
+    made: dict[NamedPlace, Engine] = {}
 
-    def find(place: StoragePlace) -> "Engine":
+    def find(place: NamedPlace) -> "Engine":
         if place not in made:
-            url = (settings.url or reload().url) if place is StoragePlace.DATABASE else ""
-            if place is StoragePlace.DATABASE and not url:
-                raise StorageError(
-                    f"a vault of {home.root} is in a PostgreSQL database, but storage.url is not set; set it"
-                )
-            made[place] = engine_of(home, replace(settings, url=url), clock)
+            # A replica is that of one database: in another one the number of a vault is somebody else's.
+            replica = settings.replica_url if place.url == settings.url else ""
+            made[place] = engine_of(home, replace(settings, url=place.url, replica_url=replica), clock)
         return made[place]
 
-    in_files = HomeFiles(home).catalog.exists() or not settings.url
-    engines = {one: partial(find, one) for one in StoragePlace}
-    place = StoragePlace.FILES if in_files else StoragePlace.DATABASE
-    return RoutedEngine(VaultPlaces(HomePlaces(home=home, catalog=place, engines=engines)))
+    # While a catalog is moved there may be two; the one that is not used is marked, and leads to the other.
+    in_files = HomeFiles(home).catalog.exists() and not home.postgres_mark_file.exists()
+    place = place_at("" if in_files else settings.url)
+    return RoutedEngine(VaultPlaces(HomePlaces(home=home, catalog=place, engine=find, settings=reload)))
 
 
 def engine_of(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engine":
@@ -93,13 +84,6 @@ def engine_of(home: Home, settings: "StorageSettings", clock: "Clock") -> "Engin
     from recollectum.storage.sqlite.engine import SqliteEngine  # noqa: PLC0415
 
     return SqliteEngine(home, settings, clock)
-
-
-def set_files_aside(home: Home, vault_ids: "Sequence[str]", now: "datetime") -> list[Path]:
-    """Move the catalog and these vaults into the backups, because a database has them now; return their new paths."""
-    found = HomeFiles(home)
-    paths = [found.catalog, *(found.vault(vault_id) for vault_id in vault_ids)]
-    return [set_aside(home, path, now) for path in paths if is_there(path)]
 
 
 def upgrade_databases(settings: "StorageSettings", clock: "Clock", *, dry_run: bool) -> "Mapping[str, tuple[str, ...]]":

@@ -1,14 +1,13 @@
-"""Moves vaults between files and a database while they are used, and last the catalog of a home that nobody uses.
+"""Moves vaults, or all of them and the catalog, between files and databases while programs use them.
 
-A vault is in one place at every moment, and the catalog says where: see `storage.places`. The catalog follows when all
-vaults are moved. Until the mark of its move is written it is where it was; from then on it is in the new place, and the
-remaining steps can be repeated.
+A vault is in one place at every moment, and so is the catalog; see `storage.places`. Programs that have them open are
+refused in the old place and go on in the new one. Each step can be repeated, so a killed move is continued.
 """
 
 import shutil
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,25 +19,30 @@ from recollectum.domain.records import dataclass
 from recollectum.home.database_mark import forget_database, forget_split, mark_database, mark_split
 from recollectum.home.files import make_private_folder
 from recollectum.home.locks import Lock
-from recollectum.home.move_mark import MoveMark, forget_mark, move_lock, one_move_lock, read_mark, write_mark
+from recollectum.home.move_mark import forget_mark, one_move_lock, read_mark, write_mark
 from recollectum.home.paths import Home
 from recollectum.recall.index.chunk_terms import chunk_terms
 from recollectum.settings.edit import set_value, unset_value
 from recollectum.settings.model import Settings
 from recollectum.storage.catalog_mark import CatalogMarkFile, CountedCatalog
-from recollectum.storage.copies import change_catalog, copy_name, remove_database
 from recollectum.storage.copying.database_file import table_list
+from recollectum.storage.copying.row_copier import CopiedTable
 from recollectum.storage.engine import CATALOG, VAULT, Progress
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.opening import engine_of, routed_engine, set_files_aside
-from recollectum.storage.places.vault_move import PATIENCE, VaultMove, side_of
+from recollectum.storage.opening import routed_engine
+from recollectum.storage.places.catalog_finding import catalog_at
+from recollectum.storage.places.catalog_move import CatalogMove, clear_left_catalog
+from recollectum.storage.places.file_moves import FileMoves
+from recollectum.storage.places.vault_move import PATIENCE, VaultMove, check_apart, side_of
+from recollectum.storage.places.vault_places import FILES, NamedPlace, place_at
+from recollectum.storage.shared.choosing import check_keys_apart
 from recollectum.storage.shared.key_place import CHANGES
-from recollectum.storage.tables.catalog import vaults
-from recollectum.storage.tables.catalog.vaults import StoragePlace, VaultEntry
+from recollectum.storage.tables.catalog import catalog_changes, vaults
+from recollectum.storage.tables.catalog.vaults import VaultEntry
 
-#: How often the catalog is looked at again because somebody made a vault.
+#: How often the catalog is looked at again because somebody made a vault before it was moved.
 _ROUNDS = 5
-_URL = "storage.url"
+_URL, _SECOND_URL = "storage.url", "storage.second_url"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +63,13 @@ class Move:
 
     @property
     def room(self) -> Path:
-        """Return the folder of the files on their way; the same for each attempt, so that it can be continued."""
+        """Return a folder for files that are made on the way."""
         return self.home.backups / ".moving"
 
     @property
-    def target(self) -> StoragePlace:
+    def target(self) -> NamedPlace:
         """Return where to."""
-        return StoragePlace.DATABASE if self.url else StoragePlace.FILES
+        return place_at(self.url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,39 +88,19 @@ class MoveResult:
 
 def move_home(move: Move, *, dry_run: bool = False, progress: Progress = lambda _: None) -> MoveResult:
     """Move vaults, or all of them and the catalog; with `dry_run`, check everything and copy nothing."""
-    if move.target is StoragePlace.FILES and move.owners is None and move.settings.storage.keys_url:
+    storage = move.settings.storage
+    if not move.url and move.owners is None and storage.keys_url:
         raise StorageError(
             f"the keys of {move.home.root} are in a keys database, which is for vaults in a database; bring them home "
             "first, with: recollectum encryption move-keys home"
         )
-    with one_move_lock(move.home):
-        mark = read_mark(move.home)
-        if mark is not None:
-            # The copy of the catalog is complete.
-            done = MoveResult(vaults=len(mark.vault_ids), copied=0, catalog=True)
-            with move_lock(move.home):
-                return done if dry_run else _finished(move, mark, done)
-        with _opened_keys(move) as keys:
-            if dry_run:
-                with _Journey(move, keys).opened() as journey:
-                    return journey.plan()
-            return _moved(move, keys, progress)
-
-
-def _moved(move: Move, keys: KeyStore, progress: Progress) -> MoveResult:
-    made = MoveResult(vaults=0, copied=0)
-    for _ in range(_ROUNDS):
-        with _Journey(move, keys).opened() as journey:
-            step = journey.run(progress, is_first=not made.vaults)
-            made = replace(step, copied=made.copied + step.copied, kept=(*made.kept, *step.kept))
-            if move.owners is not None or journey.beside is move.target:
-                journey.settle()
-                return made
-        with move_lock(move.home):
-            mark = _CatalogMove(move, keys).run(made.vaults)
-            if mark is not None:
-                return _finished(move, mark, replace(made, catalog=True))
-    raise Busy(f"somebody keeps making vaults in {move.home.root}; stop all programs, then move again")
+    if move.url and storage.replica_url and storage.url not in ("", move.url):
+        raise Conflict(
+            "storage.replica_url names a standby of the database that the vaults leave; unset it first, and set it to "
+            "a standby of the other one after the move"
+        )
+    with one_move_lock(move.home), _opened_keys(move) as keys, _Journey(move, keys).opened() as journey:
+        return journey.plan() if dry_run else journey.run(progress)
 
 
 @contextmanager
@@ -144,18 +128,15 @@ def _catalog_key(keys: KeyStore) -> bytes | None:
 
 
 class _Journey:
-    """The moves of single vaults, while others use the home."""
+    """One move of single vaults, or of all and the catalog, while others use the home."""
 
     def __init__(self, move: Move, keys: KeyStore) -> None:
         self._move = move
         self._keys = keys
-        found = move.settings.storage
-        if move.url and found.url and move.url != found.url:
-            raise Conflict(f"the vaults of {move.home.root} are in another database already; move them to files first")
-        storage = replace(found, url=move.url or found.url)
-        self._engine = routed_engine(move.home, storage, move.clock, lambda: storage)
-        #: Where the catalog is.
-        self.beside = self._engine.places.beside
+        self._target = move.target
+        self._storage = move.settings.storage
+        self._engine = routed_engine(move.home, self._storage, move.clock, lambda: self._storage)
+        self._places = self._engine.places
 
     @contextmanager
     def opened(self) -> "Generator[_Journey]":
@@ -163,33 +144,50 @@ class _Journey:
         raw = self._engine.open_catalog(_catalog_key(self._keys))
         self._catalog = CountedCatalog(raw, CatalogMarkFile(self._move.home), self._engine.place_of_catalog)
         try:
+            # Finds the catalog, if a move that was killed has moved it.
+            raw.read(catalog_changes.find)
+            self._check_places()
             with self._connected():
                 self._settle_marked()
                 yield self
         finally:
             self._catalog.close()
 
+    def _check_places(self) -> None:
+        """Refuse a third place, and name the second one in the settings of this move."""
+        move, beside, found = self._move, self._places.beside, self._storage
+        # Files that programs still have open are no second place.
+        is_split = move.home.split_mark_file.exists() or bool(self._catalog.read(vaults.places))
+        if is_split and self._target not in (beside, self._places.other):
+            raise Conflict(
+                f"the vaults of {move.home.root} are in two places already; move all of them to one of these first, "
+                "with: recollectum move"
+            )
+        is_second = move.url and found.url not in ("", move.url)
+        self._storage = replace(found, second_url=move.url) if is_second else replace(found, url=found.url or move.url)
+        if self._target != FILES and beside not in (FILES, self._target):
+            check_apart(self._places, beside, self._target)
+            check_keys_apart(move.home, replace(found, url=move.url), move.clock)
+
     @contextmanager
     def _connected(self) -> Generator[None]:
-        """Keep the connections to the database, which would be closed after each step."""
-        if not (self._move.url or self._engine.places.is_split()):
+        """Keep the connections to the databases, which would be closed after each step."""
+        places = {self._places.beside, self._target, *([self._places.other] if self._places.is_split() else [])}
+        with ExitStack() as stack:
+            for place in places - {FILES}:
+                held = self._places.at(place).open_catalog(None)
+                stack.callback(held.close)
             yield
-            return
-        held = self._engine.places.at(StoragePlace.DATABASE).open_catalog(None)
-        try:
-            yield
-        finally:
-            held.close()
 
     def _settle_marked(self) -> None:
         """Tell the catalog of the vaults whose move was decided by a program that was killed before it did."""
-        places = self._engine.places
+        places = self._places
         if not places.is_split():
             return
-        for vault_id in {*places.main.vault_ids()} & {*places.at(self.beside.other).vault_ids()}:
+        for vault_id in {*places.main.vault_ids()} & {*places.at(places.other).vault_ids()}:
             place = places.listed(vault_id)
             key = self._keys.key(vault_id) if self._keys.has_key(vault_id) else None
-            if side_of(places, self._move.home, place).moves.is_moved(vault_id, key):
+            if side_of(places, place).moves.is_moved(vault_id, key):
                 places.settle(vault_id, place)
 
     def plan(self) -> MoveResult:
@@ -198,58 +196,96 @@ class _Journey:
         self._check(entries)
         return MoveResult(vaults=len(entries), copied=len(self._elsewhere(entries)))
 
-    def run(self, progress: Progress, *, is_first: bool) -> MoveResult:
-        """Move the vaults that are not in the new place."""
+    def run(self, progress: Progress) -> MoveResult:
+        """Move the vaults that are not in the new place; of all vaults also the catalog."""
+        self._check(self._entries())
+        move, is_resumed = self._move, read_mark(self._move.home) is not None
+        if move.owners is None:
+            write_mark(move.home, move.url_setting)
+        self._announce()
+        done = self._move_vaults(progress)
+        if move.owners is not None:
+            self._settle()
+            return done
+        came_from = self._places.beside
+        if came_from != self._target:
+            self._move_catalog()
+        for _ in range(_ROUNDS):
+            if not self._elsewhere(self._entries()):
+                break
+            # Somebody made a vault before the catalog was moved; now they are made in the new place.
+            more = self._move_vaults(progress)
+            done = replace(more, copied=done.copied + more.copied, kept=(*done.kept, *more.kept))
+        kept = self._finish(came_from)
+        return replace(done, kept=(*done.kept, *kept), catalog=is_resumed or came_from != self._target)
+
+    def _move_vaults(self, progress: Progress) -> MoveResult:
         entries = self._entries()
-        if is_first:
-            self._check(entries)
         moving = self._elsewhere(entries)
-        if moving and self.beside is StoragePlace.FILES and self._move.url:
-            self._announce()
-        means = self._means()
         kept: list[Path | None] = []
+        make_private_folder(self._move.room)
+        tables = table_list(self._move.room, VAULT, self._move.clock)
         for entry in moving:
+            means = self._means(self._places.listed(entry.id), tables)
             # Of a purge that runs now, the old file would keep what it has not erased yet; and a key must not change.
             purging = Lock(self._move.home.locks / f"purge-{entry.id}.lock", clock=self._move.clock)
             with purging, self._keys.place.lock(CHANGES):
                 kept.append(means.run(entry, self._key(entry), progress).kept)
         # Those that were in use: their programs have had time to notice.
         end = time.monotonic() + PATIENCE.total_seconds()
-        for entry in self._left(entries):
+        for entry, place in self._left(entries):
             left = timedelta(seconds=max(0.0, end - time.monotonic()))
-            kept.append(means.clear(entry, self._key(entry), left))
+            kept.append(self._means(place, tables).clear(entry, self._key(entry), left))
         return MoveResult(vaults=len(entries), copied=len(moving), kept=tuple(filter(None, kept)))
 
-    def _left(self, entries: Sequence[VaultEntry]) -> list[VaultEntry]:
+    def _left(self, entries: Sequence[VaultEntry]) -> list[tuple[VaultEntry, NamedPlace]]:
         """Return the vaults that are in the new place, and of which something is left in the old one."""
-        if not self._engine.places.is_split():
+        if not self._places.is_split():
             return []
-        there = set(self._engine.places.at(self._move.target.other).vault_ids())
         elsewhere = self._elsewhere(entries)
-        return [entry for entry in entries if entry.id in there and entry not in elsewhere]
+        found: list[tuple[VaultEntry, NamedPlace]] = []
+        for place in {self._places.beside, self._places.other, FILES} - {self._target}:
+            there = set(self._places.at(place).vault_ids())
+            found += [(entry, place) for entry in entries if entry.id in there and entry not in elsewhere]
+        return found
 
     def _key(self, entry: VaultEntry) -> bytes | None:
         return self._keys.key(entry.id) if entry.encrypted else None
 
-    def settle(self) -> None:
-        """Note in the home when all vaults are beside the catalog again."""
-        if self.beside is StoragePlace.FILES and not self._catalog.read(vaults.places):
-            if self._move.home.split_mark_file.exists():
-                unset_value(self._move.home, _URL)
-            forget_split(self._move.home)
-
-    def _means(self) -> VaultMove:
-        home, target = self._move.home, self._move.target
-        make_private_folder(self._move.room)
+    def _means(self, source: NamedPlace, tables: tuple[CopiedTable, ...]) -> VaultMove:
         return VaultMove(
-            source=side_of(self._engine.places, home, target.other),
-            target=side_of(self._engine.places, home, target),
-            catalog=self._catalog.uncounted,
-            beside=self.beside,
-            tables=table_list(self._move.room, VAULT, self._move.clock),
+            source=side_of(self._places, source),
+            target=side_of(self._places, self._target),
+            record=lambda vault_id, place: self._places.record(self._catalog.uncounted, vault_id, place),
+            tables=tables,
             terms=chunk_terms,
             clock=self._move.clock,
         )
+
+    def _move_catalog(self) -> None:
+        """Move the catalog; the vaults that are not in the new place are in the other one for it."""
+        move, places, key = self._move, self._places, _catalog_key(self._keys)
+        if self._target == FILES:
+            # For the vaults that are left; `storage.url` is still the address of their database.
+            unset_value(move.home, _SECOND_URL)
+            mark_split(move.home)
+        means = CatalogMove(
+            source=catalog_at(places, places.beside, key),
+            target=catalog_at(places, self._target, key),
+            numbers_from=side_of(places, places.beside).moves,
+            numbers_to=side_of(places, self._target).moves,
+            left=places.beside.kind,
+            tables=self._catalog_tables(),
+            room=move.room,
+        )
+        with self._keys.place.lock(CHANGES), closing(places.main.open_catalog(key)) as catalog:
+            means.run(catalog)
+        # Follows it.
+        self._catalog.read(catalog_changes.find)
+
+    def _catalog_tables(self) -> tuple[CopiedTable, ...]:
+        make_private_folder(self._move.room)
+        return table_list(self._move.room, CATALOG, self._move.clock)
 
     def _entries(self) -> list[VaultEntry]:
         everything = self._catalog.read(vaults.everything)
@@ -262,32 +298,30 @@ class _Journey:
         return [by_owner[owner] for owner in dict.fromkeys(self._move.owners)]
 
     def _elsewhere(self, entries: Sequence[VaultEntry]) -> list[VaultEntry]:
-        places = self._catalog.read(vaults.places) if self._engine.places.is_split() else {}
-        return [entry for entry in entries if places.get(entry.id, self.beside) is not self._move.target]
+        listed = self._places.all_listed() if self._places.is_split() else {}
+        return [entry for entry in entries if listed.get(entry.id, self._places.beside) != self._target]
 
     def _check(self, entries: Sequence[VaultEntry]) -> None:
-        move = self._move
-        is_done = move.owners is not None or self.beside is move.target
+        move, beside = self._move, self._places.beside
+        is_done = move.owners is not None or (beside == self._target and read_mark(move.home) is None)
         if is_done and not self._elsewhere(entries) and not self._has_remains(entries):
             one = move.owners is not None and len(entries) == 1
             whose = f"the vault of {entries[0].owner} is" if one else f"the vaults of {move.home.root} are"
-            where = "in a database" if move.url else "a file" if one else "files"
-            raise Conflict(f"{whose} {where} already; name the other place with --to")
-        if self.beside is StoragePlace.FILES and move.url:
+            where = "in that database" if move.url else "a file" if one else "files"
+            raise Conflict(f"{whose} {where} already; name another place with --to")
+        if self._target not in (FILES, beside):
             self._check_database()
 
     def _has_remains(self, entries: Sequence[VaultEntry]) -> bool:
         """Return whether a killed move left something to be done."""
-        if not self._engine.places.is_split():
+        if not self._places.is_split():
             return False
-        if self.beside is StoragePlace.FILES and not self._catalog.read(vaults.places):
-            # Nobody noted that all vaults are beside the catalog again.
-            return True
-        return bool(self._left(entries))
+        # Or nobody noted that all vaults are beside the catalog again.
+        return bool(self._left(entries)) or not self._catalog.read(vaults.places)
 
     def _check_database(self) -> None:
         """Refuse a database that has vaults of another home."""
-        database = self._engine.places.at(StoragePlace.DATABASE)
+        database = self._places.at(self._target)
         known = set(self._catalog.read(vaults.ids))
         if strange := set(database.vault_ids()) - known:
             raise Conflict(
@@ -295,78 +329,47 @@ class _Journey:
             )
 
     def _announce(self) -> None:
-        """Let other programs know of the second place, before the first vault is there."""
-        home = self._move.home
+        """Let other programs know of the second place, before the first vault is in a database that is new to them."""
+        home, beside = self._move.home, self._places.beside
+        if self._target in (FILES, beside):
+            return
         if not home.split_mark_file.exists():
             # A restored catalog may name the places of another home.
             self._catalog.write(vaults.gather)
-            mark_split(home)
-        set_value(home, _URL, self._move.url_setting)
+        # The mark first: an address beside a catalog in a file is refused without it.
+        mark_split(home)
+        set_value(home, _URL if beside == FILES else _SECOND_URL, self._move.url_setting)
 
+    def _settle(self) -> None:
+        """Note in the home when all vaults are beside the catalog again."""
+        home = self._move.home
+        if home.split_mark_file.exists() and not self._catalog.read(vaults.places):
+            unset_value(home, _URL if self._places.beside == FILES else _SECOND_URL)
+            forget_split(home)
 
-class _CatalogMove:
-    """The move of the catalog, after all vaults are in the new place; nobody else may use the home."""
-
-    def __init__(self, move: Move, keys: KeyStore) -> None:
-        storage = move.settings.storage
-        url = move.url or storage.url
-        self._move = move
-        self._key = _catalog_key(keys)
-        self._source = engine_of(move.home, replace(storage, url="" if move.url else url), move.clock)
-        self._target = engine_of(move.home, replace(storage, url=move.url), move.clock)
-
-    def run(self, count: int) -> MoveMark | None:
-        """Copy the catalog; return the mark that decides the move, or None when there is a new vault to be moved."""
-        if not self._source.is_unused(CATALOG, self._key):
-            raise Busy(
-                f"{count} vaults are moved, and the catalog is still in {self._source.place_of_catalog}, because "
-                "another program uses it; the home works as it is; to move the catalog too, stop all programs and run "
-                "the same command again"
-            )
-        file = self._copied()
-        places = self._read_places()
-        if any(place is not self._move.target for place in places.values()):
-            return None
-        gathering = self._move.room / "gathering"
-        shutil.rmtree(gathering, ignore_errors=True)
-        make_private_folder(gathering)
-        change_catalog(file, gathering, self._key, self._move.clock, vaults.gather)
-        if self._move.url:
-            self._target.upkeep.put_vault(CATALOG, self._key, file, self._key, chunk_terms)
-        mark = MoveMark(self._move.url_setting, ())
-        write_mark(self._move.home, mark)
-        return mark
-
-    def _copied(self) -> Path:
-        make_private_folder(self._move.room)
-        file = self._move.room / copy_name(CATALOG)
-        remove_database(file)
-        self._source.upkeep.copy_catalog(self._move.room, self._key, lambda _: None)
-        return file
-
-    def _read_places(self) -> dict[str, StoragePlace]:
-        catalog = self._source.open_catalog(self._key)
-        try:
-            places = catalog.read(vaults.places)
-            return {one: places.get(one, self._move.target.other) for one in catalog.read(vaults.ids)}
-        finally:
-            catalog.close()
-
-
-def _finished(move: Move, mark: MoveMark, made: MoveResult) -> MoveResult:
-    """Take the remaining steps of a decided move, each of which can be repeated."""
-    if mark.url:
-        mark_database(move.home)
-        set_value(move.home, _URL, mark.url)
-        kept = set_files_aside(move.home, mark.vault_ids, move.clock())
-        forget_split(move.home)
-    else:
-        files = engine_of(move.home, replace(move.settings.storage, url=""), move.clock)
-        names = [copy_name(one) for one in (*mark.vault_ids, CATALOG)]
-        waiting = [name for name in names if (move.room / name).exists()]
-        kept = files.upkeep.put_home(move.room, waiting, {}, chunk_terms, move.clock())
-        unset_value(move.home, _URL)
-        forget_database(move.home)
-    shutil.rmtree(move.room, ignore_errors=True)
-    forget_mark(move.home)
-    return replace(made, kept=(*made.kept, *kept))
+    def _finish(self, came_from: NamedPlace) -> list[Path]:
+        """Note where everything is now; return where the previous catalog is kept."""
+        move, home = self._move, self._move.home
+        if self._catalog.read(vaults.places):
+            raise Busy(f"somebody keeps making vaults of {home.root} in the old place; run the same command again")
+        kept: list[Path | None] = []
+        if move.url:
+            mark_database(home)
+            set_value(home, _URL, move.url_setting)
+            if came_from not in (FILES, self._target):
+                # For programs that have the previous address in their environment.
+                set_value(home, _SECOND_URL, move.url_setting)
+            with suppress(Busy):
+                moves = FileMoves(home)
+                kept.append(moves.clear_catalog(_catalog_key(self._keys), move.clock(), PATIENCE))
+        else:
+            unset_value(home, _URL)
+            unset_value(home, _SECOND_URL)
+            forget_database(home)
+        for place in self._places.known():
+            if place not in (FILES, self._target):
+                clear_left_catalog(catalog_at(self._places, place, _catalog_key(self._keys)), self._catalog_tables())
+        forget_split(home)
+        shutil.rmtree(move.room, ignore_errors=True)
+        forget_mark(home)
+        return [path for path in kept if path]

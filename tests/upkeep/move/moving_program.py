@@ -1,6 +1,6 @@
 """Moves vaults, and waits where a test says; a test kills it there.
 
-`file PATTERN` waits at the first file whose path matches, `call NAME` and `return NAME` at a function of Recollectum.
+`file PATTERN` waits at the first file whose path matches, `call PATTERN` and `return PATTERN` at a function.
 """
 
 import os
@@ -55,7 +55,8 @@ def _stop_at(kind: str, name: str) -> None:
     elif kind:
 
         def trace(frame: FrameType, event: str, _: object) -> None:
-            if event == kind and frame.f_code.co_qualname == name and threading.current_thread().name == "MainThread":
+            is_there = event == kind and fnmatch(frame.f_code.co_qualname, name)
+            if is_there and threading.current_thread().name == "MainThread":
                 _wait()
 
         sys.setprofile(trace)

@@ -1,6 +1,7 @@
 """What comes along with a vault: rows, numbers, vectors, the ranking, the trail, receipts, and what can be undone."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,10 @@ def _trail(home: Recollectum) -> list[object]:
 
 @pytest.mark.parametrize("encryption", ["auto", "off"])
 def test_a_home_that_stays_open_sees_the_same_vault_in_each_place(
-    postgres: PostgresDatabase, place: Path, encryption: str
+    postgres: PostgresDatabase, place: Path, encryption: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # This process does nothing while it waits for itself.
+    monkeypatch.setattr("recollectum.upkeep.move.PATIENCE", timedelta(0))
     clock = Turning()
     (place / "home").mkdir(mode=0o700)
     (place / "home" / "settings.toml").write_text(f'encryption = "{encryption}"\n[storage]\nreserve_mib = 0\n')

@@ -1,25 +1,25 @@
-"""All vaults of a home and its catalog move between files and a database; a kill at any step loses nothing."""
+"""All vaults of a home and its catalog move between files and databases, while the home is open."""
 
 import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import Busy, Conflict, LockHeld, NotFound, StorageError
-from recollectum.home.move_mark import move_lock
-from recollectum.home.paths import Home
+from recollectum.domain.errors import Conflict, NotFound, StorageError
+from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.move import MoveResult
 from recollectum.upkeep.rekey.vault_keys import rekey_vaults
 from tests.matrix.homes import quick_folder
-from tests.plugins.postgres import PostgresDatabase
+from tests.plugins.postgres import PostgresDatabase, available, database_on, words_in_rows
 from tests.upkeep.homes import ANN, BEN
-from tests.upkeep.move.homes import killed_at, made, moved, opened, says
+from tests.upkeep.move.homes import environ_of, made, moved, opened, says
 
 pytestmark = pytest.mark.process
-#: A killed move of the catalog that is decided: the home waits for the last steps.
-_DECIDED = ("*/settings.toml", "*/aside-*/catalog.db", "*/home/catalog.db")
+_URL = "RECOLLECTUM_STORAGE__URL"
 
 
 @pytest.fixture
@@ -91,49 +91,64 @@ def test_single_vaults_move_and_the_catalog_follows_with_the_last(postgres: Post
     assert says(place) == before
 
 
-@pytest.mark.parametrize("point", ["*/move.mark", *_DECIDED[:2]])
-def test_a_move_to_a_database_that_is_killed_loses_nothing(postgres: PostgresDatabase, place: Path, point: str) -> None:
-    before = made(place, "")
-    moved(place, postgres.url(), ANN, BEN)
-    killed_at(place, postgres.url(), ("file", point))
-    _check_killed(place, postgres.url(), point, before)
-    assert _files(place) == 0
-
-
-@pytest.mark.parametrize("point", ["*/move.mark", "*/home/catalog.db", "*/settings.toml"])
-def test_a_move_to_files_that_is_killed_loses_nothing(postgres: PostgresDatabase, place: Path, point: str) -> None:
-    before = made(place, postgres.url())
-    killed_at(place, "", ("file", point))
-    _check_killed(place, "", point, before)
-    assert _files(place) == 2
-
-
-def _check_killed(place: Path, url: str, point: str, before: dict[str, object]) -> None:
-    if point in _DECIDED:
-        with pytest.raises(StorageError, match="finish with: recollectum move"):
-            opened(place)
-    else:
-        assert says(place) == before
-    moved(place, url)
-    assert says(place) == before
-
-
-def test_the_catalog_waits_until_nobody_uses_it(postgres: PostgresDatabase, place: Path) -> None:
-    before = made(place, "")
+def test_a_home_that_is_open_follows_its_catalog(
+    postgres: PostgresDatabase, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # This process does nothing while it waits for itself.
+    monkeypatch.setattr("recollectum.upkeep.move.PATIENCE", timedelta(0))
+    before = made(place, "", [ANN], 8)
+    with database_on(available()[-1]) as second, opened(place) as home:
+        urls = [postgres.url(), second.url(), "", second.url(), postgres.url(), ""]
+        for number, url in enumerate(urls):
+            vault = home.vault(ANN)
+            assert moved(place, url).catalog
+            assert vault.memories.list(limit=1)
+            # A person, a vault and a key that are written after the move are in the new catalog.
+            for owner in [f"user:person-{one}" for one in range(number + 1)]:
+                home.vault(owner).memories.save(f"written after move {number}")
+            home.keys.add(ANN)
+            assert home.admin.engine.place_of_catalog.startswith("postgresql" if url else "/")
+            assert len(home.admin.entries()) == 2 + number
+            assert says(place, [ANN]) == before
+            assert not (place / "home" / "split.mark").exists()
+            assert not (place / "home" / "move.mark").exists()
     with opened(place) as home:
-        with pytest.raises(Busy, match="2 vaults are moved, and the catalog is still in"):
-            moved(place, postgres.url())
-        assert home.vault(ANN).memories.list(limit=1)
-    assert _files(place) == 0
-    assert says(place) == before
-    with move_lock(Home(place / "home")), pytest.raises(LockHeld, match="is being moved"):
-        opened(place)
-    assert moved(place, postgres.url()).catalog
-    with opened(place), pytest.raises(Busy, match="stop all programs"):
+        assert len(home.admin.entries()) == 1 + len(urls)
+        assert len(home.keys.list()) == len(urls)
+
+
+def test_vaults_move_from_one_database_into_another(postgres: PostgresDatabase, place: Path) -> None:
+    before = made(place, postgres.url())
+    with database_on(available()[-1]) as second:
+        assert moved(place, second.url(), dry_run=True) == MoveResult(vaults=2, copied=2)
+        one = moved(place, second.url(), ANN)
+        assert (one.vaults, one.copied, one.catalog, one.kept) == (1, 1, False, ())
+        assert says(place) == before
+        with opened(place) as home:
+            assert [str(entry.owner) for entry in home.admin.entries()] == [ANN, BEN]
+            places = [home.admin.engine.place_of(entry.id) for entry in home.admin.entries()]
+            assert [second.name in found.words for found in places if found] == [True, False]
+            assert all(name in str(home.admin.engine.place_of_server) for name in (postgres.name, second.name))
+        # The vault goes back, and nothing is left of the second place.
+        assert moved(place, postgres.url(), ANN).copied == 1
+        assert "second_url" not in (place / "home" / "settings.toml").read_text()
+        done = moved(place, second.url())
+        assert (done.vaults, done.copied, done.catalog) == (2, 2, True)
+        assert says(place) == before
+        assert words_in_rows(postgres, *[entry.id for entry in _entries(place)]) == set()
+        with pytest.raises(Conflict, match="are in that database already"):
+            moved(place, second.url())
+        # A program whose environment still has the previous address finds the new one.
+        with Recollectum(place / "home", environ={**environ_of(place), _URL: postgres.url()}) as home:
+            assert home.vault(ANN).memories.list(limit=1)
+            assert second.name in home.admin.engine.place_of_catalog
         moved(place, "")
-    assert says(place) == before
-    moved(place, "")
-    assert says(place) == before
+        assert says(place) == before
+
+
+def _entries(place: Path) -> list[VaultEntry]:
+    with opened(place) as home:
+        return home.admin.entries()
 
 
 def test_what_cannot_be_moved_is_refused_in_one_sentence(postgres: PostgresDatabase, place: Path) -> None:
@@ -147,9 +162,9 @@ def test_what_cannot_be_moved_is_refused_in_one_sentence(postgres: PostgresDatab
     with pytest.raises(StorageError, match="cannot be reached"):
         moved(place, "postgresql://nobody@127.0.0.1:1/nowhere", ANN)
     moved(place, postgres.url(), ANN)
-    with pytest.raises(Conflict, match="the vault of user:ann is in a database already"):
+    with pytest.raises(Conflict, match="the vault of user:ann is in that database already"):
         moved(place, postgres.url(), ANN)
-    with pytest.raises(Conflict, match="in another database already"):
+    with pytest.raises(Conflict, match="are in two places already"):
         moved(place, "postgresql://nobody@127.0.0.1:1/nowhere", BEN)
     assert says(place) == before
 

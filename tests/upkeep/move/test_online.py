@@ -37,8 +37,8 @@ POINTS = (
     ("return", "VaultMove._replace"),
     ("call", "VaultMove._end"),
     ("return", "VaultMove._end"),
-    ("call", "record_place"),
-    ("return", "record_place"),
+    ("call", "VaultPlaces.record"),
+    ("return", "VaultPlaces.record"),
 )
 #: How many vaults go there and back under writes and kills.
 VAULTS = int(os.environ.get("RECOLLECTUM_MOVED_VAULTS", "3"))
@@ -122,7 +122,7 @@ def test_a_move_that_was_decided_is_taken_back_by_another(
 ) -> None:
     there, back = (postgres.url(), "") if catalog == "files" else ("", postgres.url())
     before = made(place, back, [ANN])
-    killed_at(place, there, ("call", "record_place"), ANN)
+    killed_at(place, there, ("call", "VaultPlaces.record"), ANN)
     assert moved(place, back, ANN).copied == 1
     assert says(place, [ANN]) == before
     killed_at(place, there, ("call", "VaultMove._end"), ANN)
@@ -139,7 +139,7 @@ def test_a_program_that_does_nothing_keeps_the_old_file_in_its_place(postgres: P
         vault = home.vault(ANN)
         count = len(vault.memories.list(limit=100))
         assert moved(place, postgres.url(), ANN).kept == ()
-        with pytest.raises(Busy, match="it closes the file when it next uses the vault"):
+        with pytest.raises(Busy, match="it closes the file when it next uses it"):
             moved(place, "", ANN)
         vault.memories.save("written after the move")
         moved(place, "", ANN)

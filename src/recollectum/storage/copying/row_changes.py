@@ -105,8 +105,13 @@ def replace_rows(
     return {name: dict(rows) for name, rows in written.items()}
 
 
-def bring_up_to_date(source: Tx, target: Tx, tables: Sequence[CopiedTable], known: RowDigests, terms: SomeTerms) -> int:
-    """Copy what differs from `known`, the digests of the copy, until all rows are equal; return how many differed."""
+def bring_up_to_date(
+    source: Tx, target: Tx, tables: Sequence[CopiedTable], known: RowDigests, terms: SomeTerms | None
+) -> int:
+    """Copy what differs from `known`, the digests of the copy, until all rows are equal; return how many differed.
+
+    Without `terms` there is no text index, as in a catalog.
+    """
     changes = find_changes(source, tables, known)
     wanted = {one.table.name: one.whole for one in changes}
     count = sum(one.count for one in changes)
@@ -118,7 +123,7 @@ def bring_up_to_date(source: Tx, target: Tx, tables: Sequence[CopiedTable], know
     else:
         if count:
             raise StorageError("the copy still differs from the vault; copy all of it")
-    if source.text.count() != target.text.count():
+    if terms and source.text.count() != target.text.count():
         raise StorageError("the text index of the copy differs from that of the vault; copy all of it")
     return count
 
@@ -148,16 +153,17 @@ def _key_of(table: CopiedTable) -> Callable[[Row], Key] | None:
     return itemgetter(*places) if places else None
 
 
-def _apply(source: Tx, target: Tx, changes: Sequence[TableChanges], terms: SomeTerms) -> None:
-    gone, indexed = _chunks_to_index(source, changes)
-    target.text.remove([*gone, *indexed])
+def _apply(source: Tx, target: Tx, changes: Sequence[TableChanges], terms: SomeTerms | None) -> None:
+    gone, indexed = _chunks_to_index(source, changes) if terms else ((), ())
+    if terms:
+        target.text.remove([*gone, *indexed])
     for one in reversed(changes):
         _delete(target, one)
     for one in changes:
         update_rows(target, one.table, one.changed)
         # Replacing: the triggers of an update may have added the row already.
         insert_rows(target, one.table, one.added, replacing=True)
-    if indexed:
+    if terms and indexed:
         target.text.add(terms(source, indexed))
 
 

@@ -1,4 +1,4 @@
-"""Follows a vault to its new place when it is moved while it is open."""
+"""Follows a vault, or the catalog, to its new place when it is moved while it is open."""
 
 import threading
 from collections.abc import Callable
@@ -8,14 +8,14 @@ from recollectum.domain.errors import Busy, Moved
 from recollectum.storage.port import Database, Tx
 
 T = TypeVar("T")
-#: How often one transaction follows the vault; a vault is not moved that often.
+#: How often one transaction follows; a vault is not moved that often.
 _MOST = 5
 
 
 class FollowedDatabase:
-    """An open vault; see `storage.port.Database`. A transaction that a move refuses runs in the new place.
+    """An open vault or catalog; see `storage.port.Database`. A transaction that a move refuses runs in the new place.
 
-    The numbers, ids and vectors are the same there, so what this process keeps in memory of the vault stays right.
+    The numbers, ids and vectors are the same there, so what this process keeps in memory of it stays right.
     """
 
     def __init__(self, database: Database, reopen: Callable[[], Database]) -> None:
@@ -46,8 +46,12 @@ class FollowedDatabase:
             return self._again(database, lambda found: found.write(work, frees=frees))
 
     def claim(self, work: Callable[[Tx], T]) -> T:
-        """Run `work` in one durable transaction: a vault has one writer at a time."""
-        return self.write(work)
+        """Run `work` in one durable transaction, in a catalog on a server beside other writers."""
+        database = self._database
+        try:
+            return database.claim(work)
+        except Moved:
+            return self._again(database, lambda found: found.claim(work))
 
     def erase_remains(self) -> bool:
         """Overwrite the remains of deleted rows."""
@@ -70,7 +74,7 @@ class FollowedDatabase:
                 return work(left)
             except Moved:
                 continue
-        raise Busy("the vault is moved again and again; try again when that is done")
+        raise Busy("it is moved again and again; try again when that is done")
 
     def _follow(self, left: Database) -> Database:
         """Return the database of the new place, which one thread opens for all."""

@@ -8,10 +8,8 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Busy, Moved, StorageError
 from recollectum.storage.engine import DatabaseServer, Engine, EngineUpkeep, VaultPlace
 from recollectum.storage.places.followed_database import FollowedDatabase
-from recollectum.storage.places.vault_places import VaultPlaces
+from recollectum.storage.places.vault_places import FILES, NamedPlace, VaultPlaces
 from recollectum.storage.port import Database
-from recollectum.storage.tables.catalog import vaults
-from recollectum.storage.tables.catalog.vaults import StoragePlace
 
 T = TypeVar("T")
 #: How often a vault is looked for while others move it.
@@ -36,7 +34,7 @@ class RoutedEngine:
         # Import here: few homes have vaults in two places.
         from recollectum.storage.places.routed_upkeep import RoutedUpkeep  # noqa: PLC0415
 
-        other, files = self.places.at(self.places.beside.other), self.places.at(StoragePlace.FILES)
+        other, files = self.places.at(self.places.other), self.places.at(FILES)
         return RoutedUpkeep(self._main, other, files, self.places.engine_of)
 
     @property
@@ -51,12 +49,14 @@ class RoutedEngine:
 
     @property
     def place_of_server(self) -> str | None:
-        """Return the address of the server that has vaults of this home; None for files."""
-        return self._at_server.place_of_server
+        """Return the addresses of the servers that have vaults of this home; None for files."""
+        engines = [self._main, *([self.places.at(self.places.other)] if self.places.is_split() else [])]
+        return " and ".join(engine.place_of_server for engine in engines if engine.place_of_server) or None
 
     @property
     def _at_server(self) -> Engine:
-        return self.places.at(StoragePlace.DATABASE if self.places.is_split() else self.places.beside)
+        is_other = self.places.beside == FILES and self.places.is_split()
+        return self.places.at(self.places.other) if is_other else self._main
 
     @property
     def counts_writes(self) -> bool:
@@ -73,13 +73,28 @@ class RoutedEngine:
 
     def create_catalog(self, key: bytes | None) -> Database:
         """Create the catalog, or finish one that was half created."""
-        made = self.places.catalog = self._main.create_catalog(key)
-        return made
+        return self._followed(self._main.create_catalog(key), key)
 
     def open_catalog(self, key: bytes | None) -> Database:
-        """Return the existing catalog, at this program's schema."""
-        found = self.places.catalog = self._main.open_catalog(key)
-        return found
+        """Return the existing catalog, at this program's schema, and follow it when it is moved."""
+        return self._followed(self._main.open_catalog(key), key)
+
+    def _followed(self, catalog: Database, key: bytes | None) -> Database:
+        at = [self.places.beside]
+
+        def reopen() -> Database:
+            # Import here: few catalogs are moved.
+            from recollectum.storage.places.catalog_finding import find_catalog  # noqa: PLC0415
+
+            found = find_catalog(self.places, key)
+            if found == at[0]:
+                raise StorageError(f"{self.place_of_catalog} was replaced while it was open; open the home again")
+            opened = self.places.at(found).open_catalog(key)
+            self.places.beside = at[0] = found
+            return opened
+
+        followed = self.places.catalog = FollowedDatabase(catalog, reopen)
+        return followed
 
     def create_vault(self, vault_id: str, owner: Owner, key: bytes | None, meta: Mapping[str, str]) -> None:
         """Create a vault beside the catalog."""
@@ -105,15 +120,15 @@ class RoutedEngine:
                 place = self.places.settle(vault_id, place)
             except StorageError:
                 found = self.places.listed(vault_id)
-                if found is place:
+                if found == place:
                     self._explain(vault_id, place)
                     raise
                 # It was moved after the catalog was read.
                 place = found
         raise Busy(f"the vault {vault_id} is being moved; try again when that is done")
 
-    def _explain(self, vault_id: str, place: StoragePlace) -> None:
-        if place is StoragePlace.FILES and self.places.is_in_another_home(vault_id):
+    def _explain(self, vault_id: str, place: NamedPlace) -> None:
+        if place == FILES and self.places.is_in_another_home(vault_id):
             raise StorageError(
                 f"the vault {vault_id} was moved to the files of another home that uses {self.place_of_catalog}; "
                 "use that home, or move the vault to the database there"
@@ -127,7 +142,7 @@ class RoutedEngine:
         """Return the ids of all existing vaults in both places."""
         if not self.places.is_split():
             return self._main.vault_ids()
-        return sorted({*self._main.vault_ids(), *self.places.at(self.places.beside.other).vault_ids()})
+        return sorted({*self._main.vault_ids(), *self.places.at(self.places.other).vault_ids()})
 
     def place_of(self, vault_id: str) -> VaultPlace | None:
         """Return the location of a vault, or None when it does not exist."""
@@ -140,20 +155,19 @@ class RoutedEngine:
     def destroy_vault(self, vault_id: str, destroy_key: Callable[[], object] = lambda: None) -> None:
         """Delete a vault, if it exists, with what a move left in the other place."""
         if self.places.is_split():
-            other, last = self.places.at(self.places.beside.other), destroy_key
+            other, last = self.places.at(self.places.other), destroy_key
             destroy_key = lambda: other.destroy_vault(vault_id, last)  # noqa: E731 - inside: both are barred first
         self._main.destroy_vault(vault_id, destroy_key)
 
     def write_marks(self, vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:
         """Return a mark for each vault; while it is equal and settled, nothing was written."""
-        catalog = self.places.catalog
-        if not self.places.is_split() or catalog is None:
+        if not self.places.is_split():
             return self._main.write_marks(vault_ids, settling)
-        listed = catalog.read(vaults.places)
-        wanted = list(vault_ids)
+        listed = self.places.all_listed()
+        by_place: dict[NamedPlace, list[str]] = {}
+        for vault_id in vault_ids:
+            by_place.setdefault(listed.get(vault_id, self.places.beside), []).append(vault_id)
         found: dict[str, str] = {}
-        for place in StoragePlace:
-            there = [vault_id for vault_id in wanted if listed.get(vault_id, self.places.beside) is place]
-            if there:
-                found |= self.places.at(place).write_marks(there, settling)
+        for place, there in by_place.items():
+            found |= self.places.at(place).write_marks(there, settling)
         return found

@@ -1,4 +1,4 @@
-"""Moves one vault to the other place while programs read and write it.
+"""Moves one vault to another place while programs read and write it.
 
 1. The rows are copied in one snapshot, and what was written since then again, while others write.
 2. Under the writer's lock of the old place the remaining difference is copied and committed in the new one; then the
@@ -17,9 +17,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
-from recollectum.domain.errors import Busy, DiskFull, Moved, ReadOnly, StorageError, Undecided, Unreachable
+from recollectum.domain.errors import Busy, Conflict, DiskFull, Moved, ReadOnly, StorageError, Undecided, Unreachable
 from recollectum.domain.records import dataclass
-from recollectum.home.paths import Home
 from recollectum.storage.copying.row_changes import (
     RowDigests,
     SomeTerms,
@@ -30,9 +29,9 @@ from recollectum.storage.copying.row_changes import (
 from recollectum.storage.copying.row_copier import CopiedTable
 from recollectum.storage.engine import Engine, Progress
 from recollectum.storage.places.file_moves import FileMoves
-from recollectum.storage.places.vault_places import VaultPlaces, record_place
+from recollectum.storage.places.vault_places import FILES, NamedPlace, VaultPlaces
 from recollectum.storage.port import Database, Tx
-from recollectum.storage.tables.catalog.vaults import StoragePlace, VaultEntry
+from recollectum.storage.tables.catalog.vaults import VaultEntry
 
 #: How often the difference is copied while others write, and how few rows of it are left for the lock.
 _ROUNDS = 4
@@ -42,7 +41,7 @@ _SHORT_SECONDS = 1.0
 #: How long the programs that had a vault open are given to notice that it was moved.
 PATIENCE = timedelta(seconds=5)
 #: Nothing that another way of copying would cure.
-_NOT_ROWS = (Busy, Unreachable, Undecided, DiskFull, ReadOnly, Moved)
+NOT_ROWS = (Busy, Unreachable, Undecided, DiskFull, ReadOnly, Moved)
 
 
 class Moves(Protocol):
@@ -79,7 +78,7 @@ class Moves(Protocol):
 class MoveSide(NamedTuple):
     """A place, its engine, and what a move does there."""
 
-    place: StoragePlace
+    place: NamedPlace
     engine: Engine
     moves: Moves
 
@@ -95,11 +94,11 @@ class MovedVault(NamedTuple):
     kept: Path | None
 
 
-def side_of(places: VaultPlaces, home: Home, place: StoragePlace) -> MoveSide:
+def side_of(places: VaultPlaces, place: NamedPlace) -> MoveSide:
     """Return a place of a home as one side of a move."""
     found = places.at(place)
-    if place is StoragePlace.FILES:
-        return MoveSide(place, found, FileMoves(home))
+    if place == FILES:
+        return MoveSide(place, found, FileMoves(places.home))
     # Import here: it needs the driver, which is an extra.
     from recollectum.storage.places.database_moves import DatabaseMoves  # noqa: PLC0415
     from recollectum.storage.postgres.engine import PostgresEngine  # noqa: PLC0415
@@ -107,15 +106,27 @@ def side_of(places: VaultPlaces, home: Home, place: StoragePlace) -> MoveSide:
     return MoveSide(place, found, DatabaseMoves(cast(PostgresEngine, found)))
 
 
+def check_apart(places: VaultPlaces, one: NamedPlace, other: NamedPlace) -> None:
+    """Raise if two addresses lead to one database: a move would delete what it has copied onto itself."""
+    # Import here: it needs the driver, which is an extra.
+    from recollectum.storage.postgres.engine import PostgresEngine  # noqa: PLC0415
+    from recollectum.storage.postgres.operations.identity import is_same_database  # noqa: PLC0415
+
+    first, second = (cast(PostgresEngine, places.at(place)) for place in (one, other))
+    if is_same_database(first.pool, second.pool):
+        raise Conflict(
+            f"{first.place_of_catalog} and {second.place_of_catalog} are the same database; name another one"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultMove:
-    """The means of moving vaults from one place to the other."""
+    """The means of moving vaults from one place to another."""
 
     source: MoveSide
     target: MoveSide
-    catalog: Database
-    #: Where the catalog is.
-    beside: StoragePlace
+    #: Tells the catalog where a vault is.
+    record: Callable[[str, NamedPlace], None]
     tables: tuple[CopiedTable, ...]
     terms: SomeTerms
     clock: Callable[[], datetime]
@@ -143,7 +154,7 @@ class VaultMove:
         return None
 
     def _finish(self, entry: VaultEntry, key: bytes | None, done: MovedVault) -> MovedVault:
-        record_place(self.catalog, entry.id, self.target.place, self.beside)
+        self.record(entry.id, self.target.place)
         return done._replace(kept=self.clear(entry, key, timedelta(0)))
 
     def _opened_copy(self, entry: VaultEntry, key: bytes | None) -> Database:
@@ -192,7 +203,7 @@ class VaultMove:
     def _catch_up(self, old: Tx, target: Database, known: RowDigests) -> int:
         try:
             return target.write(lambda new: self._update(old, new, known))
-        except _NOT_ROWS:
+        except NOT_ROWS:
             raise
         except StorageError:
             # Such as two rows that exchanged a unique value: one of them is always the first.

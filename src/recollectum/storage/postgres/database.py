@@ -158,6 +158,8 @@ class PostgresDatabase:
     ) -> PostgresTx:
         if not begun.ntuples:
             raise Moved(f"{self._scope.place} no longer exists; it was moved or deleted while it was open")
+        if self._scope.refuses_moved and _changes(begun) < 0:
+            raise Moved(f"the catalog is not in {self._scope.place} any more; it was moved")
         context = self._context
         stored, own = text_of(begun, begun.nfields - 1), context.sealing.mark
         if stored and own and stored != own:

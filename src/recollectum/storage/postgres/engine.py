@@ -64,6 +64,8 @@ class PostgresEngine:
         lock_ms = round(settings.busy_timeout_seconds * 1000)
         self._vault_scope = partial(vault_scope, lock_ms=lock_ms, statement_ms=options.statement_ms)
         self._catalog_scope = catalog_scope(address.words, lock_ms=lock_ms, statement_ms=options.statement_ms)
+        #: That of the home: the rows of vaults can be here while the catalog that lists them is elsewhere.
+        self._home_scope = replace(self._catalog_scope, refuses_moved=True)
         #: What the server said of each statement; the tables of all vaults are the same.
         self._statements = {CATALOG: Statements(in_vault=False), VAULT: Statements(in_vault=True)}
 
@@ -109,9 +111,12 @@ class PostgresEngine:
         mark_database(self._home)
         return database
 
-    def open_catalog(self, key: bytes | None) -> PostgresDatabase:
-        """Return the existing catalog, at this program's schema."""
-        database = self._open(self._catalog_scope, key)
+    def open_catalog(self, key: bytes | None, *, moved: bool = False) -> PostgresDatabase:
+        """Return the existing catalog, at this program's schema; its transactions are refused once it is moved.
+
+        With `moved`, also one that was moved away, or that a move is copying.
+        """
+        database = self._open(self._catalog_scope if moved else self._home_scope, key)
         try:
             self._check_schema()
         except BaseException:
@@ -235,7 +240,7 @@ class PostgresEngine:
         if vault is None:
             raise StorageError(f"{words} is missing; restore it from a backup, nothing was created in its place")
         if vault < 0:
-            raise Moved(f"{words} was moved to files; `recollectum move` deletes its rows")
+            raise Moved(f"{words} was moved away; `recollectum move` deletes its rows")
         return self._open(self._vault_scope(vault, words), key, renew)
 
     def _pending(self) -> tuple[SchemaStep, ...]:

@@ -61,6 +61,8 @@ class DatabaseScope:
     claim: bytes
     #: Returns the number of writes, and the marks of the last ones.
     written: bytes
+    #: Whether a negative number of changes is refused: the catalog of the home is elsewhere.
+    refuses_moved: bool = False
 
 
 def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> DatabaseScope:
@@ -87,7 +89,11 @@ def vault_scope(vault: int, place: str, *, lock_ms: int, statement_ms: int) -> D
 def catalog_scope(place: str, *, lock_ms: int, statement_ms: int) -> DatabaseScope:
     """Return the scope of the catalog. Its writers take turns too, as they do on SQLite; those of claims need not."""
     limits = _limits(CATALOG, "", lock_ms, statement_ms)
-    claim = f"SELECT made, pg_current_xact_id(), 0, NULL, NULL, {_NOW}, NULL FROM catalog_changes"  # noqa: S608 - constants
+    # The row is locked so weakly that other claims and writers go on, but not a move of the catalog.
+    claim = (
+        "SELECT one FROM catalog_writes FOR KEY SHARE; "  # noqa: S608 - constants
+        f"SELECT made, pg_current_xact_id(), 0, NULL, NULL, {_NOW}, NULL FROM catalog_changes"
+    )
     write = (
         f"UPDATE catalog_writes SET writes = writes + 1, {_MARKED} RETURNING "  # noqa: S608 - constants
         f"(SELECT made FROM catalog_changes), pg_current_xact_id(), writes, recent_writes[1], NULL, {_NOW}, NULL"

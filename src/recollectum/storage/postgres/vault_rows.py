@@ -55,6 +55,8 @@ _MARK_MOVED = """
     UPDATE recollectum_catalog.vault_state SET vault = -vault
      WHERE vault = CAST(current_setting('recollectum.vault') AS bigint)
 """
+# Conflicts with the weak lock that every claim holds on this row.
+_BAR_CLAIMS = "SELECT one FROM catalog_writes FOR UPDATE"
 
 
 class VaultRow(NamedTuple):
@@ -83,6 +85,11 @@ def has_encrypted(tx: Tx) -> bool:
 def mark_moved(tx: Tx) -> None:
     """Mark a vault as moved away, in a transaction of the vault."""
     tx.run(_MARK_MOVED, {})
+
+
+def bar_claims(tx: Tx) -> None:
+    """Wait for the claims that are running, and let no other begin before this transaction of the catalog ends."""
+    tx.rows(_BAR_CLAIMS, {})
 
 
 def place(tx: Tx, vault_id: str) -> VaultRow | None:

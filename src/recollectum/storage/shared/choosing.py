@@ -56,6 +56,16 @@ def keys_server(home: Home, settings: "StorageSettings", clock: "Clock") -> "Key
     return KeysServer(home, settings, clock)
 
 
+def check_keys_apart(home: Home, settings: "StorageSettings", clock: "Clock") -> None:
+    """Raise if the keys are in the database that the settings name for vaults."""
+    if settings.keys_url:
+        server = keys_server(home, settings, clock)
+        try:
+            server.check_apart()
+        finally:
+            server.close()
+
+
 def load_copied_keys(home: Home, settings: "StorageSettings", file: Path, clock: "Clock") -> None:
     """Write the keys of a file keys.db, such as a backup's, into the keys database, which must have none."""
     find_key_place(home, settings, clock)

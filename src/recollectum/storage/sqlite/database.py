@@ -41,8 +41,8 @@ class SqliteOptions:
     vfs: str | None = None
     #: Called when the disk is full and the work would free space; returns True when it made some room.
     make_room: Callable[[], bool] | None = None
-    #: Whether it is a vault in its place, which may be moved to a database while it is open.
-    is_vault: bool = False
+    #: Whether it is a vault or a catalog in its place, which may be moved to a database while it is open.
+    is_movable: bool = False
 
 
 class _NoStandIns:
@@ -131,7 +131,7 @@ class SqliteDatabase:
         except BaseException:
             connection.close(True)
             raise
-        self._moved = MovedCheck(path) if options.is_vault else None
+        self._moved = MovedCheck(path) if options.is_movable else None
         self._file = path.stat().st_ino
         self._writer = GroupCommitWriter(connection, SqliteTx(connection, self._lengths), self._moved)
         self._idle: list[apsw.Connection] = []

@@ -194,7 +194,7 @@ class SqliteEngine:
                 time.sleep(_PAUSE_SECONDS)
 
     def _open_once(self, path: Path, family: str, key: bytes | None) -> SqliteDatabase:
-        opening = partial(SqliteDatabase, path, self._options(key, is_vault=family == VAULT))
+        opening = partial(SqliteDatabase, path, self._options(key, is_movable=True))
         database = self.with_room(lambda: open_database(self._home, self._clock, path, opening))
         try:
             migrate(
@@ -211,10 +211,10 @@ class SqliteEngine:
             raise
         return database
 
-    def _options(self, key: bytes | None, *, is_vault: bool = False) -> SqliteOptions:
+    def _options(self, key: bytes | None, *, is_movable: bool = False) -> SqliteOptions:
         return SqliteOptions(
             key=key,
-            is_vault=is_vault,
+            is_movable=is_movable,
             cache_kib=self._settings.cache_kib,
             busy_timeout=timedelta(seconds=self._settings.busy_timeout_seconds),
             readers=self._settings.readers,

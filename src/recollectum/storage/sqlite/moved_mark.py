@@ -1,7 +1,7 @@
-"""Marks a vault file whose rows were moved to a database, and refuses its transactions from then on.
+"""Marks a vault file, or a catalog, whose rows were moved away, and refuses its transactions from then on.
 
 The mark is a number in the header of the file. It is written in the transaction that ends the move, so every later
-transaction of any process sees it.
+transaction of any process sees it. A catalog that a move is still copying has a mark too, which is refused as well.
 """
 
 from pathlib import Path
@@ -15,6 +15,13 @@ from recollectum.domain.errors import Moved
 _MOVED = 0x6D6F7665
 #: The statement that marks a file.
 MARK = f"PRAGMA user_version = {_MOVED}"
+#: The letters "come".
+_COMING = 0x636F6D65
+#: The statements that mark a catalog as one that is copied, and as one that is used.
+MARK_COMING = f"PRAGMA user_version = {_COMING}"
+UNMARK = "PRAGMA user_version = 0"
+#: Returns one row with 1 for a catalog that is copied.
+FIND_COMING = f"SELECT user_version = {_COMING} FROM pragma_user_version"  # noqa: S608 - a constant
 
 
 class MovedCheck:
@@ -29,7 +36,7 @@ class MovedCheck:
         """Raise if the snapshot of this connection is that of a vault that was moved."""
         found = connection.data_version("main")
         if self._seen.get(connection) != found:
-            if is_marked(connection):
+            if is_marked(connection) or is_coming(connection):
                 raise Moved(f"{self._path} was moved to a database while it was open; open the home again")
             self._seen[connection] = found
 
@@ -41,3 +48,8 @@ class MovedCheck:
 def is_marked(connection: apsw.Connection) -> bool:
     """Return whether a file is one that was moved."""
     return connection.pragma("user_version") == _MOVED
+
+
+def is_coming(connection: apsw.Connection) -> bool:
+    """Return whether a catalog is one that a move is copying."""
+    return connection.pragma("user_version") == _COMING

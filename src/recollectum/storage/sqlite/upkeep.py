@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import Damaged, KeyProblem, StorageError
+from recollectum.domain.errors import Damaged, KeyProblem, Moved, StorageError
 from recollectum.domain.ids import Clock
 from recollectum.home.files import sync_folder, sync_path
 from recollectum.home.paths import Home
@@ -25,9 +25,11 @@ from recollectum.storage.engine import (
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite import files, integrity
 from recollectum.storage.sqlite.backup import copy_snapshot, replace_content
+from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
 from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.migrate import pending, shipped
+from recollectum.storage.sqlite.moved_mark import is_coming, is_marked
 from recollectum.storage.sqlite.recovery.repair import repair_file
 from recollectum.storage.tables.trail import meta, seals
 
@@ -98,7 +100,14 @@ class SqliteUpkeep:
 
     def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
         """Copy the catalog, which may be in use, into the folder of a backup."""
-        return _copy(self._files.catalog, folder, files.CATALOG_FILE, key, progress)
+        copy = _copy(self._files.catalog, folder, files.CATALOG_FILE, key, progress)
+        connection = connect(folder / copy.file, key=key)
+        try:
+            if is_marked(connection) or is_coming(connection):
+                raise Moved(f"{self._files.catalog} was moved away while it was copied; try again")
+        finally:
+            connection.close()
+        return copy
 
     def copy_vault(
         self,

@@ -23,18 +23,15 @@ _PLACE = "SELECT place FROM vaults WHERE id = :id"
 _PLACES = "SELECT id, place FROM vaults WHERE place IS NOT NULL"
 _MOVE = "UPDATE vaults SET place = :place WHERE id = :id"
 _GATHER = "UPDATE vaults SET place = NULL WHERE place IS NOT NULL"
+_EXCHANGE = "UPDATE vaults SET place = CASE WHEN place IS NULL THEN CAST(:left AS TEXT) END"
 
 
 class StoragePlace(StrEnum):
-    """Where a vault can be."""
+    """Where a vault can be that is not beside the catalog."""
 
     FILES = "files"
+    #: If the catalog is in a database, another one.
     DATABASE = "database"
-
-    @property
-    def other(self) -> "StoragePlace":
-        """Return the other place."""
-        return StoragePlace.DATABASE if self is StoragePlace.FILES else StoragePlace.FILES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +104,11 @@ def change_place(tx: Tx, vault_id: str, place: StoragePlace | None) -> None:
 def gather(tx: Tx) -> None:
     """Record that all vaults are beside the catalog."""
     tx.run(_GATHER, {})
+
+
+def exchange_places(tx: Tx, left: StoragePlace) -> None:
+    """Record that the catalog is now where the other vaults are, and those that were beside it are where it left."""
+    tx.run(_EXCHANGE, {"left": left})
 
 
 def _from_row(row: Row) -> VaultEntry:

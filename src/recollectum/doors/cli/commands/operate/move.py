@@ -1,4 +1,4 @@
-"""`recollectum move`: moves vaults, or all of them and the catalog, between files and a PostgreSQL database."""
+"""`recollectum move`: moves vaults, or all of them and the catalog, between files and PostgreSQL databases."""
 
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Annotated
@@ -42,10 +42,10 @@ def move(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, and copy nothing.")] = False,
 ) -> None:
-    """Move vaults between files and a PostgreSQL database while programs use them.
+    """Move vaults between files and PostgreSQL databases while programs use them.
 
-    Without --owner or --user all vaults are moved, and last the catalog, for which other programs must be stopped. An
-    interrupted move is continued by the same command.
+    Without --owner or --user all vaults are moved, and the catalog. Programs that are running continue in the new
+    place. An interrupted move is continued by the same command.
     """
     home = home_of(run)
     check_made(home)
@@ -65,10 +65,10 @@ def _wanted(run: Run, to: str | None) -> "Move":
     from recollectum.upkeep.move import Move  # noqa: PLC0415
 
     if to is None:
-        mark = read_mark(home_of(run))
-        if mark is None:
+        unfinished = read_mark(home_of(run))
+        if unfinished is None:
             raise Misuse("say where to move the vaults: --to files, or --to postgresql://…")
-        to = mark.url or _FILES
+        to = unfinished or _FILES
     setting = "" if to == _FILES else to
     resolved = resolve_references(setting, run.environ)
     if resolved.problems:
@@ -114,11 +114,9 @@ def _tell(run: Run, wanted: "Move", done: "MoveResult", *, dry_run: bool) -> Non
         note(
             visible(f"the previous files are kept in {done.kept[0].parent}; delete aside-* when you need them no more")
         )
-    if done.catalog and not wanted.url:
-        note("the rows of the catalog are still in the database; drop it when you need it no more")
     if not done.catalog:
         return
     found = settings_of(run)
     if found.settings.storage.url != wanted.url:
         origin = found.origins["storage.url"]
-        note(visible(f"storage.url is set by {origin} as well; change it there, or the home does not open"))
+        note(visible(f"storage.url is set by {origin} as well; change it there before you start a program again"))

@@ -126,12 +126,14 @@ def unanswered_questions(folder: Path) -> dict[str, list[str]]:
     return found
 
 
-def filled_vaults(data: LabelledSet, embedder: Embedder | None) -> Iterator[tuple[Vault, Feeder, SetSpace]]:
+def filled_vaults(
+    data: LabelledSet, embedder: Embedder | None, storage: Mapping[str, object] | None = None
+) -> Iterator[tuple[Vault, Feeder, SetSpace]]:
     """Yield a vault for each space of a set, with all its units, at the time of its last question."""
     spaces = list(set_spaces(data))
     with tempfile.TemporaryDirectory() as folder:
         clock = SetClock(start_time(spaces[0]))
-        settings = {**_SETTINGS, "embedding.provider": "none" if embedder is None else "local"}
+        settings = {**_SETTINGS, "embedding.provider": "none" if embedder is None else "local", **(storage or {})}
         environ = {"HOME": folder, "PATH": os.environ.get("PATH", "")}
         with Recollectum(
             Path(folder) / "home", settings=settings, environ=environ, clock=clock, embedder=embedder

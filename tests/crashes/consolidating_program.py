@@ -12,7 +12,7 @@ import signal
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -35,15 +35,15 @@ CAT = "My cat is called Ada"
 OLD_TOWN = "I live in Porto"
 TOWN = "I live in Lisbon now"
 HEARSAY = "The harbour opens at nine"
-_LATER = timedelta(minutes=31)
+LATER = timedelta(minutes=31)
 _LEASE_OVER = timedelta(minutes=10)
 #: After so many points, the one that takes over is killed as well.
 _AGAIN = 3
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, settings: Mapping[str, object] | None = None) -> None:
     """A home in which a conversation has fallen silent."""
-    with open_home(folder, Turning()) as home:
+    with open_home(folder, Turning(), settings=settings) as home:
         vault = home.vault("user:alice")
         vault.memories.save(OLD_TOWN)
         chat = vault.sessions.open(channel="telegram")
@@ -51,9 +51,14 @@ def prepare(folder: Path) -> None:
             chat.add(Role(role), text)
 
 
-def consolidate(folder: Path, after: timedelta, armed: Callable[[], None] = lambda: None) -> None:
+def consolidate(
+    folder: Path,
+    after: timedelta,
+    armed: Callable[[], None] = lambda: None,
+    settings: Mapping[str, object] | None = None,
+) -> None:
     """What a program does when it starts; `armed` is called when the home is open."""
-    with open_home(folder, Turning(START + after), language_model=_model()) as home:
+    with open_home(folder, Turning(START + after), settings=settings, language_model=_model()) as home:
         vault = home.vault("user:alice")
         vault.admin.totals()
         armed()
@@ -62,9 +67,9 @@ def consolidate(folder: Path, after: timedelta, armed: Callable[[], None] = lamb
 
 def examine(folder: Path) -> list[str]:
     """What is wrong with the home after all is done."""
-    with open_home(folder, Turning(START + 3 * _LATER)) as home:
+    with open_home(folder, Turning(START + 3 * LATER)) as home:
         vault = home.vault("user:alice")
-        wrong = [*_seen(vault), *_done(vault)]
+        wrong = shown_wrong(vault)
     (path,) = vault_files(folder / "home")
     database = SqliteDatabase(path, SqliteOptions())
     try:
@@ -78,6 +83,11 @@ def _kept(database: SqliteDatabase) -> list[str]:
     wrong = [] if rows == Counter([TEA, CAT, TOWN, OLD_TOWN]) else [f"rows {dict(rows)}"]
     cited = database.read(lambda tx: tx.rows("SELECT count(*) FROM citations", {}))
     return wrong if cited == [(3,)] else [*wrong, f"citations {cited}"]
+
+
+def shown_wrong(vault: Vault) -> list[str]:
+    """What a vault shows after all is done, and should not."""
+    return [*_seen(vault), *_done(vault)]
 
 
 def _seen(vault: Vault) -> list[str]:
@@ -143,14 +153,14 @@ def killed_at(point: int, folder: Path, after: timedelta) -> int:
 def counted(folder: Path) -> tuple[int, list[str]]:
     """How many statements a consolidation has, and the modules that it and the examination import when they run."""
     before = set(sys.modules)
-    points = killed_at(0, folder, _LATER)
+    points = killed_at(0, folder, LATER)
     examine(folder)
     return points, sorted(set(sys.modules) - before)
 
 
 def recovered(folder: Path) -> list[str]:
     """What is wrong after a sweep that nobody kills."""
-    consolidate(folder, _LATER + 2 * _LEASE_OVER)
+    consolidate(folder, LATER + 2 * _LEASE_OVER)
     return examine(folder)
 
 
@@ -169,10 +179,10 @@ def main(folder: Path) -> None:
     for point in range(1, points + 1):
         home = folder / f"home-{point}"
         shutil.copytree(prepared, home)
-        kills += life(lambda p=point, h=home: killed_at(p, h, _LATER)) == signal.SIGKILL
+        kills += life(lambda p=point, h=home: killed_at(p, h, LATER)) == signal.SIGKILL
         if point % _AGAIN == 0:
             other = 1 + point * 7 % points
-            kills += life(lambda p=other, h=home: killed_at(p, h, _LATER + _LEASE_OVER)) == signal.SIGKILL
+            kills += life(lambda p=other, h=home: killed_at(p, h, LATER + _LEASE_OVER)) == signal.SIGKILL
         life(lambda h=home: recovered(h), told)
         wrong += [f"point {point}: {one}" for one in json.loads(told.read_text())]
         shutil.rmtree(home)

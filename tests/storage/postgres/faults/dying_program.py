@@ -1,6 +1,7 @@
-"""Purges or upgrades on PostgreSQL, and ends itself without warning before the n-th step.
+"""Purges, consolidates or upgrades on PostgreSQL, and ends itself without warning before the n-th step.
 
 python -m tests.storage.postgres.faults.dying_program purge HOME URL session|user N
+python -m tests.storage.postgres.faults.dying_program consolidate HOME URL N
 python -m tests.storage.postgres.faults.dying_program upgrade URL N
 """
 
@@ -8,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import psycopg
@@ -18,6 +20,7 @@ from recollectum.storage.postgres.database import PostgresDatabase
 from recollectum.storage.postgres.operations.schema_upgrade import upgrade_schema
 from recollectum.vault.purge import execution
 from recollectum.vault.purge.request import PurgeRequest
+from tests.crashes.consolidating_program import LATER, consolidate
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,9 +28,11 @@ OWNER = "user:ann"
 
 
 def main(what: str, *arguments: str) -> None:
-    """Do one of the two."""
+    """Do one of the three."""
     if what == "purge":
         _purge(*arguments)
+    elif what == "consolidate":
+        _consolidate(*arguments)
     else:
         _upgrade(*arguments)
 
@@ -41,6 +46,10 @@ def _purge(place: str, url: str, kind: str, step: str) -> None:
         token = vault.privacy.purge.preview(request).token
         _die_in(PostgresDatabase, "write", int(step))
         vault.privacy.purge.run(token)
+
+
+def _consolidate(place: str, url: str, step: str) -> None:
+    consolidate(Path(place), LATER, lambda: _die_in(PostgresDatabase, "write", int(step)), {"storage.url": url})
 
 
 def _upgrade(url: str, step: str) -> None:

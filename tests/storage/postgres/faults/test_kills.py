@@ -1,4 +1,4 @@
-"""A process killed during a purge or an upgrade: the next one goes on from there, and nothing is half done.
+"""A process killed during a purge, a consolidation or an upgrade: the next one goes on, and nothing is half done.
 
 `FAULTS_EVERY` is the distance of the steps at which it is killed, 1 for each.
 """
@@ -15,8 +15,10 @@ from recollectum import Recollectum
 from recollectum.domain.ids import system_clock
 from recollectum.storage.postgres.migrate import pending, shipped, upgrade
 from recollectum.vault.purge.request import PurgeState
+from tests.crashes.consolidating_program import LATER, consolidate, prepare, shown_wrong
 from tests.crashes.programs import start
-from tests.plugins.postgres import PostgresDatabase, database_on
+from tests.matrix.homes import START, Turning, open_home
+from tests.plugins.postgres import PostgresDatabase, change_rows, database_on
 from tests.storage.postgres.engines import administer
 from tests.storage.postgres.faults.dying_program import OWNER
 
@@ -84,6 +86,31 @@ def _is_gone(place: Path, database: PostgresDatabase, kind: str) -> bool:
             assert vault.privacy.purge.list_receipts()[-1].state is PurgeState.DONE
             assert administer(database, "SELECT count(*) FROM recollectum.messages") == [(5,)]
         return held == 5
+
+
+def test_a_consolidation_that_is_killed_neither_loses_nor_doubles_a_fact(
+    postgres: PostgresDatabase, tmp_path: Path
+) -> None:
+    made = tmp_path / "made"
+    prepare(made, {"storage.url": postgres.url()})
+    killed: list[bool] = []
+    for step in range(0, 80, EVERY // 2 or 1):
+        place = tmp_path / f"killed{step}"
+        shutil.copytree(made, place)
+        with database_on(postgres.server.version, postgres) as copy:
+            killed.append(_killed("consolidate", str(place), copy.url(), str(step)))
+            # The server's clock decides about a lease, and nobody waits for minutes here.
+            change_rows(copy, ["UPDATE jobs SET lease_until = 0 WHERE state = 'claimed'"])
+            settings = {"storage.url": copy.url()}
+            consolidate(place, 2 * LATER, settings=settings)
+            with open_home(place, Turning(START + 3 * LATER), settings=settings) as home:
+                assert shown_wrong(home.vault("user:alice")) == [], step
+            cited = administer(copy, "SELECT count(*) FROM recollectum.citations")
+            assert cited == [(3,)], step
+        if not killed[-1]:
+            break
+    assert sum(killed) > 1
+    assert not killed[-1], "the consolidation did not come to its end"
 
 
 def test_an_upgrade_that_is_killed_leaves_whole_steps_and_is_finished_by_the_next(postgres: PostgresDatabase) -> None:

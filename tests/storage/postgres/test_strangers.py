@@ -1,7 +1,9 @@
 """With the application's password nobody gets more than the rows of the vault that is set."""
 
 from pathlib import Path
+from typing import LiteralString, cast
 
+import psycopg
 import pytest
 
 from recollectum.domain.access.owner import Owner
@@ -12,6 +14,11 @@ from tests.plugins.postgres import PostgresDatabase
 from tests.storage.postgres.engines import administer, engine_of, vault_of
 from tests.storage.postgres.strangers import PROBES, fill, leaks, stranger
 
+_EVERYTHING = """
+    SELECT nspname, quote_ident(relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     WHERE nspname LIKE 'recollectum%' AND relkind = 'r'
+"""
+
 
 @pytest.mark.parametrize("probe", PROBES)
 def test_a_stranger_gets_nothing(postgres: PostgresDatabase, tmp_path: Path, probe: str) -> None:
@@ -19,6 +26,37 @@ def test_a_stranger_gets_nothing(postgres: PostgresDatabase, tmp_path: Path, pro
     administer(postgres, "ANALYZE")
     with stranger(postgres) as she:
         assert not list(PROBES[probe](she, ann, bob))
+
+
+def test_a_foreign_role_gets_nothing_at_all(postgres: PostgresDatabase, tmp_path: Path) -> None:
+    fill(engine_of(tmp_path, postgres.url()))
+    login = postgres.name
+    administer(postgres, f"CREATE ROLE {login} LOGIN")
+    try:
+        with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
+            psycopg.connect(postgres.url(login))
+        # Also where somebody let it connect.
+        administer(postgres, f"GRANT CONNECT ON DATABASE {postgres.name} TO {login}")
+        listed = administer(postgres, _EVERYTHING)
+        assert {schema for schema, _ in listed} == {"recollectum", "recollectum_catalog"}
+        with psycopg.connect(postgres.url(login), autocommit=True) as connection:
+            connection.execute("SELECT set_config('recollectum.vault', '1', false)")
+            for schema, table in listed:
+                for statement in (
+                    f"SELECT 1 FROM {schema}.{table}",
+                    f"COPY {schema}.{table} TO STDOUT",
+                    f"DELETE FROM {schema}.{table}",
+                    f"TRUNCATE {schema}.{table}",
+                ):
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                        connection.execute(cast("LiteralString", statement))
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute("SELECT recollectum_catalog.written('{}')")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute("SET ROLE recollectum_application")
+    finally:
+        administer(postgres, f"DROP OWNED BY {login}")
+        administer(postgres, f"DROP ROLE {login}")
 
 
 #: Changes of the schema that would let somebody see or change too much, or break it.

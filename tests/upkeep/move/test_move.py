@@ -201,6 +201,31 @@ def test_a_home_that_shares_the_database_says_where_the_vault_is(postgres: Postg
             other.vault(ANN).memories.list()
 
 
+def test_other_hosts_follow_to_the_database_that_their_settings_name(postgres: PostgresDatabase, place: Path) -> None:
+    before = made(place, postgres.url(), [ANN], 8)
+    for host in ("told", "untold"):
+        (place / host).mkdir()
+        _copy_home(place, place / host)
+    with database_on(available()[-1]) as second:
+        line = f'second_url = "{second.url()}"\n'
+        settings = {host: place / host / "home" / "settings.toml" for host in ("told", "untold")}
+        settings["told"].write_text(settings["told"].read_text() + line)
+        with opened(place / "told") as told, opened(place / "untold") as untold:
+            vaults = [one.vault(ANN) for one in (told, untold)]
+            assert moved(place, second.url(), ANN).copied == 1
+            assert vaults[0].memories.save("written by another host").memory
+            assert moved(place, second.url()).catalog
+            assert second.name in str(told.vault(ANN).memories.list(limit=1) and told.admin.engine.place_of_catalog)
+            with pytest.raises(StorageError, match=r"was moved away from .*; set storage\.url"):
+                untold.people.list()
+            # It goes on when its settings name the place.
+            settings["untold"].write_text(settings["untold"].read_text() + line)
+            assert untold.people.list()
+            assert any(one.content == "written by another host" for one in vaults[1].memories.list(limit=50))
+        assert says(place, [ANN]) != before
+        assert says(place / "told", [ANN]) == says(place, [ANN])
+
+
 def _copy_home(place: Path, to: Path) -> None:
     """Another host with the same keys and settings."""
     shutil.copytree(place / "home", to / "home")

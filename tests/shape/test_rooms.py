@@ -23,7 +23,6 @@ APART: dict[str, str] = {
     "src/recollectum/adapters/langgraph/pruning.py": "what stays is decided without a database",
     "src/recollectum/adapters/langgraph/filters.py": "what a filter means is LangGraph's, how items are kept is ours",
     "src/recollectum/distil/rules/standing_requests.py": "what the assistant shall do, not what a person is",
-    "src/recollectum/storage/places/database_moves.py": "needs the driver, which is an extra",
     "src/recollectum/storage/places/routed_rewriting.py": "a change of keys is one subject, copies are another",
     "src/recollectum/storage/sqlite/dialect.py": "the words that a second engine has as functions, in one place",
     "src/recollectum/doors/cli/commands/sessions/own_bundles.py": "makes vaults again, where its neighbour adds to one",

@@ -91,4 +91,4 @@ def test_links_are_no_places(tmp_path: Path) -> None:
     (tmp_path / ".codex").mkdir()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / ".codex/sessions").symlink_to(tmp_path / "elsewhere")
-    assert places_below(tmp_path) == []
+    assert places_below(tmp_path, {}) == []

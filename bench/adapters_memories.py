@@ -22,7 +22,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
 from bench.adapters_race import Other, Row, Work, bare_rows, looked
-from bench.adapters_set import BATCH, EMBEDDER, Set, in_batches
+from bench.adapters_set import EMBEDDER, Set, in_batches
 from recollectum import Recollectum
 from recollectum.adapters.adk import RecollectumMemoryService
 from recollectum.adapters.anthropic import RecollectumMemoryTool
@@ -82,7 +82,6 @@ async def langgraph(home: Recollectum, place: Path, data: Set) -> list[Row]:
         place / "lg",
         "user:ann",
         in_batches(data.texts),
-        BATCH,
         lambda home: put(RecollectumStore(home.vault("user:ann"))),
     )
     for row in rows:
@@ -130,9 +129,7 @@ async def adk_memory(home: Recollectum, place: Path, data: Set) -> list[Row]:
         lambda query: ours.search_memory(**_APP, query=query),
         lambda query: theirs.search_memory(**_APP, query=query),
     )
-    row.bare = await bare_rows(
-        place / "adk", "user:ann", batches, BATCH, lambda home: add(RecollectumMemoryService(home))
-    )
+    row.bare = await bare_rows(place / "adk", "user:ann", batches, lambda home: add(RecollectumMemoryService(home)))
     return [row]
 
 
@@ -167,7 +164,6 @@ async def anthropic(home: Recollectum, place: Path, data: Set) -> list[Row]:
         place / "anthropic",
         "user:ann",
         list(enumerate(data.texts)),
-        1,
         lambda home: create(RecollectumMemoryTool(home.vault("user:ann"))),
     )
     return [row]
@@ -206,5 +202,5 @@ async def mem0(home: Recollectum, place: Path, data: Set) -> list[Row]:
         await row.write(data.texts, add(ours), add(theirs))
         data.told(home.vault("user:mem0"), row)
         row.search = await looked(data.queries, find(ours), find(theirs))
-    row.bare = await bare_rows(place / "bare0", "user:mem0", data.texts, 1, lambda home: add(RecollectumMemory(home)))
+    row.bare = await bare_rows(place / "bare0", "user:mem0", data.texts, lambda home: add(RecollectumMemory(home)))
     return [row]

@@ -130,7 +130,7 @@ class Row:
     other: Other
     here: Took = field(default_factory=Took)
     there: Took = field(default_factory=Took)
-    #: Seconds of bare SQLite for the rows of one item.
+    #: The part of our time that bare SQLite takes for the same rows.
     bare: float | None = None
     search: Looked | None = None
     read: Looked | None = None
@@ -147,7 +147,7 @@ class Row:
         clock, cpu = self.here.wall / self.there.wall, self.here.cpu / self.there.cpu
         target = self.other.write_target
         wanted = "none | –" if target is None else f"≤ {target:g} | {'met' if clock <= target else 'missed'}"
-        floor = "–" if self.bare is None else f"{self.bare * self.items / self.there.wall:.1f}"
+        floor = "–" if self.bare is None else f"{self.bare * clock:.2f}"
         found = self.search.told() if self.search else "| | | | none | –"
         return (
             f"| {self.adapter} | {self.items:,} | {self.other.name} | {self.other.told()} "
@@ -187,10 +187,8 @@ def _middle(times: Sequence[Took]) -> Took:
     return Took(median(one.wall for one in times), median(one.cpu for one in times))
 
 
-async def bare_rows(
-    folder: Path, owner: str, batches: Sequence[T], size: int, make: Callable[[Recollectum], Work[T]]
-) -> float:
-    """Return the seconds for one item of bare SQLite, synced: the rows that our write stores, without our code.
+async def bare_rows(folder: Path, owner: str, batches: Sequence[T], make: Callable[[Recollectum], Work[T]]) -> float:
+    """Return the part of our time that bare SQLite takes, synced, for the rows that our write stores.
 
     The first half of the batches fills a new home. Of each of the others the statements are run in a copy of its vault.
     """
@@ -198,17 +196,16 @@ async def bare_rows(
     recorder.listen()
     try:
         with Recollectum(folder, settings={"encryption": "off", "embedding.provider": "none"}) as home:
-            return await _replayed(recorder, home, owner, batches[: 2 * _FLOOR_BATCHES], make(home)) / size
+            return await _replayed(recorder, home, owner, batches[: 2 * _FLOOR_BATCHES], make(home))
     finally:
         recorder.stop()
 
 
 async def _replayed(recorder: Recorder, home: Recollectum, owner: str, batches: Sequence[T], write: Work[T]) -> float:
-    """Return the seconds of bare SQLite for the rows of one batch."""
-    ours, bare = Took(), Took()
+    filled, ours, bare = Took(), Took(), Took()
     first, rest = batches[: len(batches) // 2], batches[len(batches) // 2 :]
     for batch in first:
-        await ours.time(write, batch)
+        await filled.time(write, batch)
     place = home.vault_place(owner)
     if place is None:
         raise SystemExit(f"there is no vault of {owner}, so its rows cannot be measured")
@@ -223,4 +220,4 @@ async def _replayed(recorder: Recorder, home: Recollectum, owner: str, batches: 
             await ours.time(write, batch)
         await bare.time(lambda done: run_raw(raw, done), statements)
     raw.close()
-    return bare.wall / len(rest)
+    return bare.wall / ours.wall

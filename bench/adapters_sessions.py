@@ -71,7 +71,6 @@ async def openai(home: Recollectum, place: Path, data: Set) -> list[Row]:
         place / "openai",
         "user:ann",
         in_batches(data.texts),
-        BATCH,
         lambda home: add(RecollectumSession("s", home.vault("user:ann"))),
     )
     return [row]
@@ -98,7 +97,6 @@ async def llama_index(home: Recollectum, place: Path, data: Set) -> list[Row]:
         place / "llama",
         "user:ann",
         in_batches(data.texts),
-        BATCH,
         lambda home: add(RecollectumChatStore(home.vault("user:ann"))),
     )
     return [row]
@@ -125,7 +123,6 @@ async def pydantic_ai(home: Recollectum, place: Path, data: Set) -> list[Row]:
         place / "pydantic",
         "user:ann",
         in_batches(data.texts),
-        BATCH,
         lambda home: save(RecollectumConversationStore(home.vault("user:ann"))),
     )
     return [row]
@@ -153,9 +150,7 @@ async def adk_sessions(home: Recollectum, place: Path, data: Set) -> list[Row]:
     row = Row("ADK sessions", data.size, Other("SqliteSessionService", syncs=True))
     await row.write(events, append(ours), append(theirs))
     row.read = await looked(_some(data), read(ours), read(theirs), f"a session of {_LONG} events")
-    row.bare = await bare_rows(
-        place / "adks", "user:ann", events, 1, lambda home: append(RecollectumSessionService(home))
-    )
+    row.bare = await bare_rows(place / "adks", "user:ann", events, lambda home: append(RecollectumSessionService(home)))
     return [row]
 
 
@@ -197,7 +192,6 @@ async def langgraph_saver(home: Recollectum, place: Path, data: Set) -> list[Row
         place / "saver",
         "user:ann",
         list(enumerate(data.texts)),
-        1,
         lambda home: put(RecollectumSaver(home.vault("user:ann"))),
     )
     return [row]

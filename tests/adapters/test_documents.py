@@ -98,3 +98,12 @@ def test_a_name_that_would_not_be_stored_exactly_is_refused(documents: Documents
     with pytest.raises(InvalidInput, match="choose another one"):
         documents.save([((name,), "one", {}, None)])
     assert not list(documents.list())
+
+
+def test_the_text_of_a_document_is_plain_json_with_the_body_first(vault: Vault) -> None:
+    body: dict[str, Json] = {"text": 'Ann said "größe"\n', "numbers": [1, None, 2.5]}
+    (saved,) = Documents(vault, "kind", "agent").save([(("a", "b"), "name", body, None)])
+    found = json.loads(saved.memory.content)
+    assert list(found) == ["body", "folder", "name", "mark"]
+    assert (found["body"], found["folder"], found["name"]) == (body, ["a", "b"], "name")
+    assert saved.memory.content == json.dumps(found, ensure_ascii=False)

@@ -171,8 +171,9 @@ def _content(folder: Folder, name: str, body: Mapping[str, Json], ttl: timedelta
     cleaned = cast("dict[str, Json]", clean_json(body))
     written = json.dumps(cleaned, ensure_ascii=False)
     mark = _digest([written, str(ttl)], _MARK_BYTES)
-    # The body comes first: it is what a search reads.
-    return json.dumps({_BODY: cleaned, _FOLDER: list(folder), _NAME: name, _MARK: mark}, ensure_ascii=False)
+    # The body comes first: it is what a search reads. It is written already, and the rest follows it.
+    rest = json.dumps({_FOLDER: list(folder), _NAME: name, _MARK: mark}, ensure_ascii=False)
+    return f'{{"{_BODY}": {written}, {rest[1:]}'
 
 
 def _parse(memory: "Memory") -> Document | None:

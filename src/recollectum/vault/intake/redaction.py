@@ -15,6 +15,9 @@ _SHORTEST_SECRET = 8
 
 def redact_text(text: str) -> str:
     """Return a text with `[secret:kind]` in place of each secret."""
+    if len(text) < _SHORTEST_SECRET:
+        # Most keys of JSON are that short.
+        return text
     from recollectum.text.secrets.redaction import redact  # noqa: PLC0415
 
     return redact(text).text
@@ -29,7 +32,7 @@ def redact_place(key: SessionKey) -> SessionKey:
 
 def _redact_name(name: str | None) -> str | None:
     # Most names are too short for a secret, and a program that only reads needs no patterns.
-    return redact_text(name) if name and len(name) >= _SHORTEST_SECRET else name
+    return redact_text(name) if name else name
 
 
 def redact_lines(text: str) -> str:

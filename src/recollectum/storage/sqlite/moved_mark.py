@@ -36,7 +36,7 @@ class MovedCheck:
         """Raise if the snapshot of this connection is that of a vault that was moved."""
         found = connection.data_version("main")
         if self._seen.get(connection) != found:
-            if is_marked(connection) or is_coming(connection):
+            if connection.pragma("user_version") in (_MOVED, _COMING):
                 raise Moved(f"{self._path} was moved to a database while it was open; open the home again")
             self._seen[connection] = found
 

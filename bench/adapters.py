@@ -44,8 +44,8 @@ SECTIONS: dict[str, list[tuple[str, str, int]]] = {
 #: Adapters that cannot be compared, and why.
 NOT_COMPARED = {
     "claude_agent": (
-        "Claude Agent SDK: its program writes a transcript, which the hooks read; the SDK's one store, "
-        "InMemorySessionStore, is a dictionary for tests, and the hooks implement another interface"
+        "Claude Agent SDK: the SDK's one session store, InMemorySessionStore, is a dictionary for tests; its program "
+        "writes a transcript, which the hooks read"
     )
 }
 

@@ -42,6 +42,7 @@ from recollectum.storage.tables.catalog.vaults import VaultEntry
 
 #: How often the catalog is looked at again because somebody made a vault before it was moved.
 _ROUNDS = 5
+_PAUSE_SECONDS = 0.1
 _URL, _SECOND_URL = "storage.url", "storage.second_url"
 
 
@@ -322,8 +323,12 @@ class _Journey:
     def _check_database(self) -> None:
         """Refuse a database that has vaults of another home."""
         database = self._places.at(self._target)
-        known = set(self._catalog.read(vaults.ids))
-        if strange := set(database.vault_ids()) - known:
+        end = time.monotonic() + PATIENCE.total_seconds()
+        while strange := set(database.vault_ids()) - set(self._catalog.read(vaults.ids)):
+            # Somebody may be making a vault, and the catalog was here when they began.
+            if time.monotonic() < end:
+                time.sleep(_PAUSE_SECONDS)
+                continue
             raise Conflict(
                 f"{database.place_of_catalog} has {len(strange)} vaults that this home has not; name an empty database"
             )

@@ -21,6 +21,8 @@ class RoutedEngine:
 
     def __init__(self, places: VaultPlaces) -> None:
         self.places = places
+        #: Where this process created vaults that it has not opened: the catalog may be elsewhere by now.
+        self._created: dict[str, NamedPlace] = {}
 
     @property
     def _main(self) -> Engine:
@@ -98,12 +100,14 @@ class RoutedEngine:
 
     def create_vault(self, vault_id: str, owner: Owner, key: bytes | None, meta: Mapping[str, str]) -> None:
         """Create a vault beside the catalog."""
-        self._main.create_vault(vault_id, owner, key, meta)
+        place = self._created[vault_id] = self.places.beside
+        self.places.at(place).create_vault(vault_id, owner, key, meta)
 
     def open_vault(
         self, vault_id: str, owner: Owner, key: bytes | None, renew: Callable[[], bytes] | None = None
     ) -> Database:
         """Open an existing vault of this owner where it is, and follow it when it is moved."""
+        self._created.pop(vault_id, None)
         opened = self._open_vault(vault_id, owner, key, renew)
         return FollowedDatabase(
             opened, lambda: self._open_vault(vault_id, owner, renew() if renew and key else key, renew)
@@ -154,6 +158,9 @@ class RoutedEngine:
 
     def destroy_vault(self, vault_id: str, destroy_key: Callable[[], object] = lambda: None) -> None:
         """Delete a vault, if it exists, with what a move left in the other place."""
+        created = self._created.pop(vault_id, self.places.beside)
+        if created != self.places.beside:
+            self.places.at(created).destroy_vault(vault_id)
         if self.places.is_split():
             other, last = self.places.at(self.places.other), destroy_key
             destroy_key = lambda: other.destroy_vault(vault_id, last)  # noqa: E731 - inside: both are barred first

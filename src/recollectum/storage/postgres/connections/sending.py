@@ -7,7 +7,7 @@ are known: it takes a third of the time, and a statement is prepared once.
 import secrets
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from select import POLLIN, POLLOUT, poll
+from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -81,19 +81,24 @@ class StatementSender:
 
     def send_ahead(self, connection: Connected, batch: Sequence[Sent]) -> None:
         """Begin a pipeline, or go on with it, and let the server work on statements whose answers are read later."""
-        ready = poll()
         try:
             if not is_ahead(connection):
                 self._server.enter_pipeline_mode()
             self.post(batch)
-            ready.register(self._server.socket, POLLIN | POLLOUT)
-            while self._server.flush():
-                ready.poll()
-                self._server.consume_input()
+            if self._server.flush():
+                self._send_rest()
         except BaseException:
             # Nobody could tell what the answers are to.
             connection.close()
             raise
+
+    def _send_rest(self) -> None:
+        """Send what the socket did not take, and read meanwhile: the server may wait until its answers are taken."""
+        with DefaultSelector() as ready:
+            ready.register(self._server.socket, EVENT_READ | EVENT_WRITE)
+            while self._server.flush():
+                ready.select()
+                self._server.consume_input()
 
     def post(self, batch: Sequence[Sent]) -> None:
         """Send statements in a pipeline; their answers are for `check`."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import apsw
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recollectum.storage.sqlite.full_text.posting_reader import quoted
@@ -235,6 +235,7 @@ _ODD_WORDS = [
 ]
 
 
+@example(" " * 300)
 @given(
     st.text(st.characters(max_codepoint=127), max_size=60)
     | st.text("aZ9.+#'@,-:)\" ", max_size=60)

@@ -90,7 +90,7 @@ def index_terms(text: str) -> str:
     if text.isascii():
         # A space ends every piece, and splitting is faster than the pattern.
         words = text.split()
-        if len(text) - 2 * len(words) < MAX_WORD - 1 or max(map(len, words)) <= MAX_WORD:
+        if len(text) - 2 * len(words) < MAX_WORD - 1 or max(map(len, words), default=0) <= MAX_WORD:
             # Most words are plain lower-case letters, and equal their term.
             terms = [word if word.islower() and word.isalnum() else _spelled(word) for word in words]
             return " ".join(filter(None, terms))

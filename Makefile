@@ -8,6 +8,9 @@ STAMP := $(VENV)/.installed
 FRAMEWORKS := $(VENV)/.frameworks
 MODELS := $(wildcard packages/*)
 
+# The homes of tests are in memory where there is room: on a slow disk tests wait for synced writes half of the time.
+ROOM := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 10000000 {print "TMPDIR=/dev/shm"}')
+
 # Which mutants `make mutants` tries, by name: all, or a part such as 'recollectum.text.*'.
 MUTANTS ?= *
 
@@ -26,14 +29,14 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: check
 	# A browser for the tests of the console and a pooler for those of PostgreSQL, where this account may install them.
 	$(BIN)/python -m tests.tools.debian
-	$(BIN)/python -m pytest -n auto
+	$(ROOM) $(BIN)/python -m pytest -n auto
 
 # The tests that start no program, need no network and take no seconds: under a minute on two cores.
 # Compiled tests are kept for the next run, also where the environment says otherwise: compiling them takes as long as
 # a fifth of the tests.
 quick: export PYTHONDONTWRITEBYTECODE =
 quick: $(FRAMEWORKS)
-	$(BIN)/python -m pytest -n auto -q --ignore=tests/adapters -m "not process and not network and not browser and not slow"
+	$(ROOM) $(BIN)/python -m pytest -n auto -q --ignore=tests/adapters -m "not process and not network and not browser and not slow"
 
 check: $(FRAMEWORKS)
 	$(BIN)/ruff format --check src tests bench tools packages training examples

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _PAGE = 200
-#: Most ask for the last record alone.
-_FEW, _GROWTH = 8, 5
+#: Pages grow by this factor.
+_GROWTH = 5
 _MOST_WRITTEN = 100
 
 
@@ -130,7 +130,7 @@ def first_to_last(chat: "Chat") -> "Iterator[Message]":
     return every(lambda cursor: chat.transcript(cursor=cursor, limit=_PAGE))
 
 
-def last_to_first(chat: "Chat", first: int = _FEW) -> "Iterator[Message]":
+def last_to_first(chat: "Chat", first: int = _PAGE) -> "Iterator[Message]":
     """Return the messages of a session, the last one first; `first` are read at once, and then larger pages."""
     size = min(first, _PAGE)
     page = chat.messages(limit=size)

@@ -12,6 +12,8 @@ from pathlib import Path
 RECORD = "SOCKET_GUARD_RECORD"
 #: Set while a test may reach this machine's own addresses.
 LOOPBACK = "SOCKET_GUARD_LOOPBACK"
+#: Where pytest says which test runs; a program that the test starts inherits it.
+TEST = "PYTEST_CURRENT_TEST"
 
 _LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"})
 _USES = frozenset({"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"})
@@ -60,6 +62,11 @@ def _is_ours(host: object) -> bool:
     return isinstance(name, str) and name.startswith("127.")
 
 
+def _wanted(event: str, args: tuple[object, ...]) -> object:
+    """The host or address that was asked for; for a new socket, its family."""
+    return args[0] if event in _LOOKUPS else args[1]
+
+
 def _unix() -> object:
     # Importing socket here would charge its cost to every program under test.
     return getattr(sys.modules.get("_socket"), "AF_UNIX", None)
@@ -80,6 +87,7 @@ def _guard(event: str, args: tuple[object, ...]) -> None:
         return
     caller = _caller()
     line = f"{event} at {f'{caller.filename}:{caller.lineno}' if caller else 'an interpreter without frames'}"
+    line = f"{line}, for {_wanted(event, args)!r}, during {os.environ.get(TEST, 'no test')}"
     if (record := os.environ.get(RECORD)) and not (caller and caller.name == _PROBE):
         # Raising is not enough: the program may catch it.
         descriptor = os.open(record, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

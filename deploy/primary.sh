@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the database and the roles when the data folder of the primary is new.
+# Makes the database and the roles when the data folder of the first primary is new.
 set -euo pipefail
 
 psql --quiet --set=ON_ERROR_STOP=1 --username="${POSTGRES_USER:-postgres}" --dbname=postgres \
@@ -14,7 +14,6 @@ CREATE ROLE replicator LOGIN REPLICATION PASSWORD :'replication_password';
 REVOKE ALL ON DATABASE memory FROM PUBLIC;
 GRANT CONNECT ON DATABASE memory TO recollectum_owner, recollectum_application;
 GRANT CREATE ON DATABASE memory TO recollectum_owner;
-SELECT pg_create_physical_replication_slot('standby');
 -- A change is acknowledged when the standby has it too; in force from the next start, which follows at once.
 ALTER SYSTEM SET synchronous_standby_names = 'standby';
 SQL

@@ -18,17 +18,18 @@ import yaml
 
 from recollectum.home.paths import Home
 from recollectum.settings.load import load
-from tests.plugins.postgres_pairs import OwnServer
+from tests.plugins.postgres_pairs import OwnServer, ServerPair
 from tests.storage.postgres.engines import engine_of
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy"
 _VARIABLE = re.compile(r"\$\{(\w+):\?\}")
 _PASSWORDS = {f"{name}_PASSWORD": f"{name.lower()}1" for name in ("POSTGRES", "MIGRATOR", "SERVICE", "REPLICATION")}
-_GIVEN = {**_PASSWORDS, "MASTER_PASSPHRASE": "four words and more"}
+_GIVEN = {**_PASSWORDS, "MASTER_PASSPHRASE": "four words and more", "PRIMARY": "primary"}
 _COMPOSE = cast("dict[str, Any]", yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8")))
 SERVICES = cast("dict[str, dict[str, Any]]", _COMPOSE["services"])
 OURS = sorted(name for name, one in SERVICES.items() if one["image"] == "recollectum")
+DATABASES = ["primary", "standby"]
 
 
 def _environment(service: str) -> dict[str, str]:
@@ -41,6 +42,32 @@ def _environment(service: str) -> dict[str, str]:
 def test_there_are_two_servers_a_primary_a_standby_and_a_server_of_keys() -> None:
     assert set(SERVICES) == {"primary", "standby", "keys", "upgrade", "one", "two"}
     assert OURS == ["one", "two", "upgrade"]
+
+
+def test_one_image_is_built_for_all_and_none_is_pulled_in_its_place() -> None:
+    assert [name for name in OURS if "build" in SERVICES[name]] == ["upgrade"]
+    assert {SERVICES[name]["pull_policy"] for name in OURS} == {"never"}
+
+
+def test_either_database_server_can_be_the_primary() -> None:
+    assert {SERVICES[name]["environment"]["SERVER"] for name in DATABASES} == set(DATABASES)
+    for name in DATABASES:
+        one = SERVICES[name]
+        assert {one["environment"]["SERVER"], one["environment"]["OTHER"]} == set(DATABASES)
+        assert one["environment"]["SERVER"] == name
+        assert one["environment"]["PRIMARY"] == "${PRIMARY:?}"
+        assert one["entrypoint"] == ["bash", "/database.sh"]
+        # Only as this user can it make the folder of a copy.
+        assert one["user"] == "postgres"
+        # Each is copied from the other, so neither waits for the other one's health.
+        assert "depends_on" not in one
+    example = (FOLDER / ".env.example").read_text(encoding="utf-8")
+    assert "\nPRIMARY=primary\n" in example
+
+
+def test_all_but_the_primary_and_the_standby_start_with_the_machine() -> None:
+    # A primary in whose place the standby was promoted must not come back by itself.
+    assert {name for name, one in SERVICES.items() if "restart" in one} == set(SERVICES) - {*DATABASES, "upgrade"}
 
 
 @pytest.mark.parametrize("service", OURS)
@@ -113,33 +140,48 @@ def test_the_image_is_made_from_what_exists() -> None:
     assert 'ENTRYPOINT ["recollectum"]' in lines
     home = next(line.split("=")[1] for line in lines if line.startswith("ENV RECOLLECTUM_HOME="))
     assert f"VOLUME {home}" in lines
+    # The guide keeps the key in a volume of its own, which the image's user has to be able to write to.
+    kept = re.findall(r"--volume [\w-]+:(\S+)", (ROOT / "docs/guides/install.md").read_text(encoding="utf-8"))
+    assert kept == [home, "/home/recollectum/.config/recollectum"]
+    (owned,) = re.findall(r"install --directory --owner=recollectum --mode=0700 \\\n +(.+)", "\n".join(lines))
+    assert set(kept) <= set(owned.split())
     assert [SERVICES[name]["volumes"] for name in ("one", "two")] == [[f"one:{home}"], [f"two:{home}"]]
 
 
-def _run_script(server: OwnServer, script: str, data: Path, folder: Path, **environ: str) -> None:
+def _try_script(
+    server: OwnServer, script: str, data: Path, folder: Path, environ: dict[str, str], limit: int = 120
+) -> subprocess.CompletedProcess[str]:
     path = f"{folder}:{server.server.programs}:{os.environ['PATH']}"
-    done = subprocess.run(
+    return subprocess.run(
         ["bash", str(folder / script)],
         user=server.user,
         cwd=server.place,
         capture_output=True,
         text=True,
         env={**os.environ, **environ, "PATH": path, "PGHOST": str(server.place), "PGDATA": str(data)},
+        timeout=limit,
     )
+
+
+def _run_script(server: OwnServer, script: str, data: Path, folder: Path, **environ: str) -> None:
+    done = _try_script(server, script, data, folder, environ)
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture
-def scripts(own_server: OwnServer) -> Path:
-    """The scripts where the server's user can read them, with a program in the place of the image's entry point."""
-    folder = own_server.place / "scripts"
+def _lay_out(folder: Path) -> Path:
+    """Put the scripts where the server's user can read them, with a program in the place of the image's entry point."""
     folder.mkdir()
-    for name in ("primary.sh", "standby.sh", "keys.sh"):
+    for name in ("primary.sh", "database.sh", "keys.sh"):
         (folder / name).write_bytes((FOLDER / name).read_bytes())
     (folder / "docker-entrypoint.sh").write_text("#!/bin/sh\necho started\n", encoding="utf-8")
     (folder / "docker-entrypoint.sh").chmod(0o755)
     folder.chmod(0o755)
     return folder
+
+
+@pytest.fixture
+def scripts(own_server: OwnServer) -> Path:
+    return _lay_out(own_server.place / "scripts")
 
 
 def _check_database(address: str, folder: Path) -> None:
@@ -171,13 +213,76 @@ def test_the_scripts_make_a_primary_and_a_standby_that_the_program_accepts(
         _check_database(f"postgresql:///{name}?host={own_server.place}&user=", tmp_path)
 
     data = own_server.place / "standby"
-    _run_script(own_server, "standby.sh", data, scripts, PRIMARY_HOST=str(own_server.place), **_PASSWORDS)
+    # A copy that was interrupted is begun anew.
+    half = data.with_name("standby.copy")
+    half.mkdir()
+    (half / "PG_VERSION").write_text("18\n", encoding="utf-8")
+    for one in (half, half / "PG_VERSION"):
+        os.chown(one, own_server.user if own_server.user is not None else -1, -1)
+    _run_script(own_server, "database.sh", data, scripts, **_roles("standby", own_server, "primary"), **_PASSWORDS)
+    assert not half.exists()
     assert (data / "standby.signal").exists()
     followed = (data / "postgresql.auto.conf").read_text(encoding="utf-8")
     assert "primary_slot_name = 'standby'" in followed
-    assert "application_name=standby" in followed
-    assert followed.endswith("synchronous_standby_names = ''\n")
+    # Its own name, which the primary waits for, and not that of the program that made the copy.
+    assert "application_name" not in followed
+    assert followed.endswith("synchronous_standby_names = ''\ncluster_name = 'standby'\n")
+    assert own_server.run("SELECT slot_name FROM pg_replication_slots", "postgres") == [("standby",)]
     primary = (Path(own_server.server.data) / "postgresql.auto.conf").read_text(encoding="utf-8")
     assert "synchronous_standby_names = 'standby'" in primary
     hba = (data / "pg_hba.conf").read_text(encoding="utf-8")
     assert hba.endswith("host replication replicator all scram-sha-256\n")
+
+
+def _roles(server: str, other: OwnServer, primary: str) -> dict[str, str]:
+    return {"SERVER": server, "OTHER": str(other.place), "PRIMARY": primary}
+
+
+@pytest.mark.slow
+def test_a_primary_that_was_replaced_does_not_come_back_as_one_and_becomes_a_copy(server_pair: ServerPair) -> None:
+    primary, standby = server_pair.primary, server_pair.standby
+    primary.run("CREATE ROLE replicator LOGIN REPLICATION", "postgres")
+    primary.run("CREATE TABLE kept (note text)")
+    for one in (primary, standby):
+        _lay_out(one.place / "scripts")
+
+    def start(one: OwnServer, named: str, other: OwnServer, chosen: str) -> subprocess.CompletedProcess[str]:
+        roles = _roles(named, other, chosen)
+        return _try_script(one, "database.sh", Path(one.server.data), one.place / "scripts", roles | _PASSWORDS)
+
+    server_pair.wait_for_replay()
+    for chosen in ("primary", "standby"):
+        # What the other one says goes before the setting: nothing is copied over a primary that is followed.
+        assert start(primary, "primary", standby, chosen).stdout == "started\n"
+    primary.kill()
+    assert start(primary, "primary", standby, "primary").stdout == "started\n"
+
+    standby.promote()
+    standby.run("CHECKPOINT", "postgres")
+    standby.run("INSERT INTO kept VALUES ('after')")
+    refused = start(primary, "primary", standby, "primary")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "was promoted: write PRIMARY=" in refused.stderr
+    # And with the old setting the promoted one is not overwritten by what was there before.
+    primary.start()
+    refused = start(standby, "standby", primary, "primary")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "write PRIMARY=standby into .env" in refused.stderr
+    primary.kill()
+
+    assert start(primary, "primary", standby, "standby").stdout.endswith("started\n")
+    assert (Path(primary.server.data) / "standby.signal").exists()
+    assert standby.run("SELECT slot_name FROM pg_replication_slots", "postgres") == [("primary",)]
+    assert standby.run("SELECT note FROM kept") == [("after",)]
+
+
+@pytest.mark.slow
+def test_a_primary_alone_starts_and_a_former_one_waits(own_server: OwnServer, tmp_path: Path) -> None:
+    scripts = _lay_out(own_server.place / "scripts")
+    away = {"SERVER": "primary", "OTHER": str(tmp_path / "nowhere"), **_PASSWORDS}
+    data = Path(own_server.server.data)
+    done = _try_script(own_server, "database.sh", data, scripts, {**away, "PRIMARY": "primary"})
+    assert (done.returncode, done.stdout) == (0, "started\n")
+    with pytest.raises(subprocess.TimeoutExpired) as waited:
+        _try_script(own_server, "database.sh", data, scripts, {**away, "PRIMARY": "standby"}, limit=8)
+    assert b"write PRIMARY=primary into .env" in (waited.value.stderr or b"")

@@ -15,9 +15,10 @@ import numpy as np
 import torch
 
 from training.contrastive import Plan, number_pairs, train
+from training.definitions import read_definitions
 from training.encoder import Encoder, encoder_with, mixed, narrowed, weights_of
-from training.glosses import glosses
-from training.mining import with_mined
+from training.glosses import glosses, passages
+from training.mining import akin, with_mined
 from training.onnx_weights import Weights, read_weights, write_weights
 from training.pairs import Pair, claims, crops, plain_texts, training_pairs
 from training.sets import LabelledSet, evaluation_table, kept_dialogues, read_set, score_kept, score_set
@@ -31,6 +32,8 @@ _LONGEST = 128
 #: A student also learns from long passages; without them it fails on documents.
 _LONGEST_PLAIN = 320
 _SEED = 2026
+#: Texts in a group of akin plain texts.
+_IN_GROUP = 8
 #: A definition of more characters counts as a passage.
 _LONG_GLOSS = 240
 #: Passages whose sentences are asked for.
@@ -47,50 +50,44 @@ class _Sizes:
     """How long each stage takes: in full, or in small."""
 
     model: Plan
-    student: Plan
+    #: Each plan trains a student from the same start; the mean of their weights is better than each of them.
+    students: tuple[Plan, ...]
     pairs: int
     plain: int
     pieces: int
+    #: Passages of WordNet's definitions, and of those of the ontologies.
     glosses: int
+    definitions: int
+    #: Groups of akin plain texts.
+    groups: int
 
 
+_STUDENT = Plan(steps=0, batch=512, rate=4e-4, contrast=0.3, follow=6.0, follow_order=1.0, negatives=2)
 _FULL = _Sizes(
     model=Plan(steps=400),
-    student=Plan(
-        steps=1000,
-        taken=751,
-        batch=640,
-        rate=4e-4,
-        contrast=0.3,
-        follow=6.0,
-        follow_order=1.0,
-        negatives=2,
-        plain=384,
-        pieces=896,
+    students=(
+        replace(_STUDENT, steps=1600, plain=512, pieces=1024),
+        replace(_STUDENT, steps=2500, plain=384, pieces=512, groups=96),
     ),
     pairs=10**9,
-    plain=160_000,
-    pieces=250_000,
-    glosses=30_000,
+    plain=200_000,
+    pieces=400_000,
+    glosses=60_000,
+    definitions=90_000,
+    groups=150_000,
 )
 _SMALL = _Sizes(
     model=Plan(steps=100, batch=16, negatives=2, tokens=2048),
-    student=Plan(
-        steps=100,
-        batch=16,
-        negatives=2,
-        tokens=2048,
-        rate=1e-4,
-        contrast=0.3,
-        follow=6.0,
-        follow_order=1.0,
-        plain=8,
-        pieces=8,
+    students=(
+        replace(_STUDENT, steps=60, batch=16, tokens=2048, rate=1e-4, plain=8, pieces=8),
+        replace(_STUDENT, steps=100, batch=16, tokens=2048, rate=1e-4, plain=8, pieces=8, groups=2),
     ),
     pairs=2000,
     plain=200,
     pieces=200,
     glosses=100,
+    definitions=100,
+    groups=100,
 )
 
 
@@ -147,9 +144,19 @@ def main() -> None:
         metavar="FOLDER",
         help="the folder with WordNet's data.noun; the student follows on it too",
     )
+    parser.add_argument(
+        "--definitions",
+        type=Path,
+        metavar="FILE",
+        help="the file that `python -m training.definitions` writes; the student follows on it too",
+    )
     parser.add_argument("--small", action="store_true", help="a hundred steps, on any machine")
     options = parser.parse_args()
-    needed = [options.pairs, *options.sets, *(path for path in (options.texts, options.glosses) if path)]
+    needed = [
+        options.pairs,
+        *options.sets,
+        *(path for path in (options.texts, options.glosses, options.definitions) if path),
+    ]
     if options.stage == "export":
         needed.append(options.out / "recollectum-embed-quick.npz")
     if options.stage in {"student", "export"}:
@@ -173,12 +180,24 @@ def main() -> None:
         kept, student = options.out / "recollectum-embed-quick.npz", options.out / "recollectum-embed-quick.onnx"
         if options.stage != "export":
             # Kept before anything else can fail: they take the longest to make.
-            more = glosses(options.glosses, sizes.glosses, _SEED) if options.glosses else []
+            more = _plain_definitions(options.glosses, options.definitions, sizes)
             np.savez(kept, **_train_student(read_weights(model), pairs, more, sizes, bench, device))
         with np.load(kept) as stored:
             weights: Weights = {name: stored[name] for name in stored.files}
         write_weights(model, weights, len(STUDENT_LAYERS), student)
         _finish(student, options.texts, bench, device)
+
+
+def _plain_definitions(wordnet: Path | None, file: Path | None, sizes: _Sizes) -> list[str]:
+    """Return the definitions that are given, and passages of them."""
+    words = glosses(wordnet) if wordnet else []
+    terms = read_definitions(file) if file else []
+    more = [*words, *terms]
+    if words:
+        more += passages(words, sizes.glosses, _SEED)
+    if terms:
+        more += passages(terms, sizes.definitions, _SEED)
+    return more
 
 
 def _tokens(pairs: Sequence[Pair], more: Sequence[str], longest: int, device: str) -> TokenTable:
@@ -220,19 +239,29 @@ def _train_student(
     # Half the memory: there are over a million texts.
     vectors = encode_all(teacher, table).half()
     bench.tell("teacher", teacher)
-    student = encoder_with(narrowed(weights, STUDENT_INNER), STUDENT_LAYERS).to(device)
-    train(
-        student,
-        table,
-        number_pairs(pairs, table),
-        sizes.student,
-        teacher=vectors,
-        told=bench.told,
-        plain=sorted({table.numbers[text] for text in plain}),
-        pieces=sorted({table.numbers[text] for text in pieces}),
-    )
-    bench.tell("student", student)
-    return weights_of(student)
+    numbered = number_pairs(pairs, table)
+    plain_numbers = sorted({table.numbers[text] for text in plain})
+    piece_numbers = sorted({table.numbers[text] for text in pieces})
+    groups = akin(vectors, plain_numbers + piece_numbers, sizes.groups, _IN_GROUP, _SEED)
+    made: list[Weights] = []
+    for plan in sizes.students:
+        student = encoder_with(narrowed(weights, STUDENT_INNER), STUDENT_LAYERS).to(device)
+        train(
+            student,
+            table,
+            numbered,
+            plan,
+            teacher=vectors,
+            told=bench.told,
+            plain=plain_numbers,
+            pieces=piece_numbers,
+            groups=groups,
+        )
+        bench.tell(f"student after {plan.steps} steps", student)
+        made.append(weights_of(student))
+    mean = {name: np.mean([one[name] for one in made], axis=0, dtype=np.float32) for name in made[0]}
+    bench.tell("mean of the students", encoder_with(mean, range(len(STUDENT_LAYERS))).to(device))
+    return mean
 
 
 def _finish(model: Path, texts: Path | None, bench: _Bench, device: str) -> None:

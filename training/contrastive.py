@@ -20,8 +20,6 @@ class Plan:
     """How to train."""
 
     steps: int
-    #: Stop after so many of the steps, at the rate that is reached then; 0 takes them all.
-    taken: int = 0
     batch: int = 1024
     #: Of each pair, at most.
     negatives: int = 4
@@ -35,6 +33,8 @@ class Plan:
     #: Passages and pieces of texts without a question in each batch, and the weight of the teacher's order among them.
     plain: int = 0
     pieces: int = 0
+    #: Groups of akin plain texts in each batch, beside those by chance.
+    groups: int = 0
     keep: float = 1.0
     #: Sentences with the rest of their passages in each batch. The weights of the labels, of the base's order of the
     #: passages, and of the nearness to the base's vectors.
@@ -74,6 +74,7 @@ def train(
     teacher: Tensor | None = None,
     plain: Sequence[int] = (),
     pieces: Sequence[int] = (),
+    groups: Sequence[Sequence[int]] = (),
     claims: Tensor | None = None,
 ) -> None:
     """Train in place; with a teacher's vectors of all texts, follow it as well, also on plain texts and pieces.
@@ -86,7 +87,7 @@ def train(
     optimiser = torch.optim.AdamW(encoder.parameters(), lr=plan.rate, weight_decay=0.01)
     order = list(range(len(pairs)))
     at = len(order)
-    for step in range(plan.taken or plan.steps):
+    for step in range(plan.steps):
         rate = plan.rate * min(1.0, (step + 1) / max(10, plan.steps // 20)) * max(0.02, 1 - step / plan.steps)
         for group in optimiser.param_groups:
             group["lr"] = rate
@@ -97,6 +98,8 @@ def train(
         at += plan.batch
         if claims is None:
             more = chance.sample(plain, plan.plain) + chance.sample(pieces, plan.pieces)
+            more += [text for group in chance.sample(groups, plan.groups) for text in group]
+            more = list(dict.fromkeys(more))
             loss = _loss(encoder, table, chosen, plan, chance, teacher, more)
         else:
             loss = _loss(encoder, table, chosen, plan, chance, None, ())

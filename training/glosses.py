@@ -1,7 +1,7 @@
 """Reads the definitions of WordNet: plain texts on which a student follows its teacher, with words of every field."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _PARTS = ("data.noun", "data.verb", "data.adj", "data.adv")
@@ -9,15 +9,19 @@ _PARTS = ("data.noun", "data.verb", "data.adj", "data.adv")
 _NEIGHBOURS = range(2, 13)
 
 
-def glosses(folder: Path, passages: int, seed: int) -> list[str]:
-    """Return every definition with its words, and passages of definitions that are neighbours in the file."""
-    found = [text for part in _PARTS for text in _definitions(folder / part)]
+def glosses(folder: Path) -> list[str]:
+    """Return every definition with its words, in the order of the files."""
+    return [text for part in _PARTS for text in _definitions(folder / part)]
+
+
+def passages(found: Sequence[str], number: int, seed: int) -> list[str]:
+    """Return passages of definitions that are neighbours."""
     chance = random.Random(seed)
     made: list[str] = []
-    for _ in range(passages):
+    for _ in range(number):
         start = chance.randrange(len(found) - _NEIGHBOURS.stop)
-        made.append(". ".join(found[start : start + chance.choice(_NEIGHBOURS)]))
-    return [*found, *made]
+        made.append(". ".join(text.rstrip(".") for text in found[start : start + chance.choice(_NEIGHBOURS)]))
+    return made
 
 
 def _definitions(path: Path) -> Iterator[str]:

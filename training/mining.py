@@ -1,5 +1,6 @@
-"""Finds hard negatives with the model that is being trained: texts it takes for the answer, and that are not."""
+"""Finds hard negatives with the model that is being trained, and the plain texts that its teacher holds for akin."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -41,4 +42,28 @@ def with_mined(pairs: Sequence[Pair], numbered: Sequence[Numbered], vectors: Ten
                 one = numbered[place]
                 more = (number for number in numbers if number not in (-1, one.positive, one.query))
                 found[place] = replace(one, negatives=tuple(dict.fromkeys((*one.negatives, *more))))
+    return found
+
+
+#: The nearest texts from which the akin ones are drawn, and how many texts are compared at once.
+_AKIN, _ANCHORS_AT_ONCE = 24, 2000
+
+
+@torch.no_grad()
+def akin(vectors: Tensor, numbers: Sequence[int], groups: int, each: int, seed: int) -> list[list[int]]:
+    """Return groups of texts: one by chance, and some of those nearest to it.
+
+    Among texts by chance the teacher's order says little; what a student misses is the order of texts that are alike.
+    """
+    chance = random.Random(seed)
+    among = torch.tensor(numbers, device=vectors.device)
+    pool = vectors[among]
+    chosen = chance.sample(range(len(numbers)), min(groups, len(numbers)))
+    found: list[list[int]] = []
+    for start in range(0, len(chosen), _ANCHORS_AT_ONCE):
+        part = torch.tensor(chosen[start : start + _ANCHORS_AT_ONCE], device=vectors.device)
+        near = (pool[part] @ pool.T).topk(min(_AKIN, len(numbers)), dim=1).indices
+        for own, places in zip(part.tolist(), among[near].tolist(), strict=True):
+            others = [place for place in places if place != numbers[own]]
+            found.append([numbers[own], *chance.sample(others, min(each - 1, len(others)))])
     return found

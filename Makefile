@@ -29,7 +29,8 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: check
 	# A browser for the tests of the console and a pooler for those of PostgreSQL, where this account may install them.
 	$(BIN)/python -m tests.tools.debian
-	$(ROOM) $(BIN)/python -m pytest -n auto
+	# A test that hangs fails after ten minutes, with the stacks of its threads.
+	$(ROOM) $(BIN)/python -m pytest -n auto -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
 # The tests that start no program, need no network and take no seconds: under a minute on two cores.
 # Compiled tests are kept for the next run, also where the environment says otherwise: compiling them takes as long as

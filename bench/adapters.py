@@ -71,7 +71,7 @@ def _explain(rows: list[Row], data: Set, sync_ms: float, model_ms: float | None)
     for note in (note for row in rows for note in row.notes()):
         print(f"- {note}")
     for adapter, seconds in data.vectors.items():
-        print(f"- {adapter}: the vectors are made after the writes, in {seconds:.2f} s")
+        print(f"- {adapter}: what follows a write, the vectors and words that wait, was made in {seconds:.2f} s")
     began = time.perf_counter()
     EMBEDDER.lists(data.queries)
     query_ms = (time.perf_counter() - began) / len(data.queries) * 1000

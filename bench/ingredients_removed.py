@@ -81,9 +81,9 @@ class Replacement:
     value: object
 
 
-_CONTEXT = tuple(Replacement(scoring, f"{one}_WEIGHT", 0.0) for one in ("BEFORE", "AFTER", "SESSION"))
+_CONTEXT = tuple(Replacement(scoring, f"{one}_WEIGHT", 0.0) for one in ("BEFORE", "AFTER", "SESSION", "REPLY"))
 _OTHERS: Mapping[str, tuple[Replacement, ...]] = {
-    "feedback": (Replacement(query, "FEEDBACK_WEIGHT", 0.0),),
+    "feedback": (Replacement(query, "FEEDBACK_WEIGHT", 0.0), Replacement(query, "WRITTEN_FEEDBACK_WEIGHT", 0.0)),
     "kinds": (Replacement(pipeline, "expand_kinds", _same_terms),),
     "who": (Replacement(scoring, "SPEAKER_WEIGHT", 0.0), Replacement(scoring, "FIRST_PERSON_WEIGHT", 0.0)),
     "when": (Replacement(scoring, "TIME_WEIGHT", 0.0), Replacement(pipeline, "find_by_time", _no_time_candidates)),
@@ -93,8 +93,10 @@ _OTHERS: Mapping[str, tuple[Replacement, ...]] = {
     "wish": (Replacement(pipeline, "is_request", _no_request),),
     "before": _CONTEXT[:1],
     "after": _CONTEXT[1:2],
-    "session": _CONTEXT[2:],
-    "before, after, session": _CONTEXT,
+    "session": _CONTEXT[2:3],
+    "reply": _CONTEXT[3:],
+    "before, after, session, reply": _CONTEXT,
+    "answer": (Replacement(head_order, "ANSWER_WEIGHT", 0.0),),
     "name": (Replacement(head_order, "prefer_whole_names", _same_order),),
     "newest": (Replacement(head_order, "order_by_recency", _same_order),),
 }
@@ -102,7 +104,10 @@ VECTORS = "vectors"
 INGREDIENTS: Mapping[str, tuple[Replacement, ...]] = {
     "words": (
         Replacement(scoring, "LEXICAL_WEIGHT", 0.0),
+        Replacement(scoring, "CONTEXT_LEXICAL_WEIGHT", 0.0),
+        Replacement(scoring, "WORDS_ALONE_WEIGHT", 0.0),
         Replacement(scoring, "WRITTEN_LEXICAL_WEIGHT", 0.0),
+        Replacement(scoring, "WRITTEN_WORDS_ALONE_WEIGHT", 0.0),
         Replacement(pipeline, "find_by_words", _no_word_candidates),
     ),
     VECTORS: (),

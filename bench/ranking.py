@@ -27,7 +27,10 @@ from tests.doors.cli.benchmark.labelled_sets import write_set
 from training import dialogues
 
 #: The score of both arms, and the signals that are added to it.
-SIGNALS = ("arms", "who", "told", "echo", "when", "assistant", "before", "after", "session", "wish", "name")
+SIGNALS = (
+    *("arms", "who", "told", "echo", "when", "assistant", "before", "reply", "after", "session"),
+    *("answer", "wish", "name"),
+)
 _FOLDS = 5
 _RIDGE = 1e-3
 _DIALOGUES_IN_VAULT = 8

@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -202,7 +203,8 @@ class Recollectum:
         if known is None:
             if not create or not decide_access(caller, wanted, Permission.WRITE, Scope.USER).allowed:
                 raise _vault_not_found(wanted)
-            self._runtime.make_vault(wanted)
+            # The person of a key exists, unless it was erased since the key was checked.
+            self._runtime.make_vault(wanted, may_add_person=not caller.by_key)
             known = self._runtime.find_vault(wanted)
             if known is None:
                 # Another process erased it at once.
@@ -248,7 +250,9 @@ class Recollectum:
         due = {owner: steps for owner, steps in self._runtime.pending_steps().items() if steps}
         if not dry_run:
             for owner in self.list_owners():
-                self.vault(owner).admin.totals()
+                # Erased in between: nothing is left to migrate.
+                with suppress(NotFound):
+                    self.vault(owner, create=False).admin.totals()
         return due
 
     @property

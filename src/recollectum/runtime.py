@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recollectum.domain.access.caller import OPERATOR, Caller
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
-from recollectum.domain.errors import Conflict, HomeError, StorageError
+from recollectum.domain.errors import Conflict, HomeError, NotFound, StorageError
 from recollectum.domain.ids import Clock, IdMaker
 from recollectum.domain.records import dataclass
 from recollectum.home.locks import Lock
@@ -291,7 +291,7 @@ class HomeRuntime:
         key = self.keys.key(vault_id) if self.keys.has_key(vault_id) else None
         return self.engine.is_unused(vault_id, key)
 
-    def make_vault(self, owner: Owner) -> VaultEntry:
+    def make_vault(self, owner: Owner, *, may_add_person: bool = True) -> VaultEntry:
         """Create a vault for an owner: key, file, and last the catalog row, which makes it visible."""
         entry = VaultEntry(
             owner=owner,
@@ -310,6 +310,8 @@ class HomeRuntime:
                 # The catalog was moved meanwhile, and the vault is not beside it.
                 return None
             if people.find(tx, owner.person) is None:
+                if not may_add_person:
+                    raise NotFound(f"there is no person {str(owner.person)!r} in this home")
                 ensure_tenant(tx, DEFAULT_TENANT, self.clock)
                 people.add(tx, Person(owner=owner.person, tenant=DEFAULT_TENANT, created_at=self.clock()))
             return vaults.add(tx, entry)
@@ -322,7 +324,7 @@ class HomeRuntime:
         if stands is None or stands.id != entry.id:
             # Another process created one for the same owner at the same time.
             self._discard(entry)
-        return stands or self.make_vault(owner)
+        return stands or self.make_vault(owner, may_add_person=may_add_person)
 
     def pending_steps(self) -> dict[Owner, tuple[str, ...]]:
         """Return, for each vault, the migrations that opening it will run."""

@@ -1,16 +1,23 @@
 """Documents as keyed memories: exact, found by folder, versioned, and refused under a name that would not be exact."""
 
 import json
+from base64 import b32encode
 from collections.abc import Iterator
 from datetime import timedelta
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from recollectum import InvalidInput, Json, Recollectum, Vault
 from recollectum.adapters.documents import Documents
 
 DEEP = ("a", "b", "c", "d", "e")
+# What a name may be: any text that the vault stores exactly.
+LABELS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=7)
+BODIES = st.dictionaries(LABELS, st.none() | st.booleans() | st.integers() | LABELS | st.lists(LABELS), max_size=3)
 
 
 @pytest.fixture
@@ -107,3 +114,22 @@ def test_the_text_of_a_document_is_plain_json_with_the_body_first(vault: Vault) 
     assert list(found) == ["body", "folder", "name", "mark"]
     assert (found["body"], found["folder"], found["name"]) == (body, ["a", "b"], "name")
     assert saved.memory.content == json.dumps(found, ensure_ascii=False)
+
+
+@given(st.lists(LABELS, max_size=5), LABELS, BODIES, st.none() | st.timedeltas(timedelta(1), timedelta(9)))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+def test_the_keys_and_texts_of_documents_stay_what_they_were(
+    vault: Vault, folder: list[str], name: str, body: dict[str, Json], ttl: timedelta | None
+) -> None:
+    """Those of earlier versions were made like this; another key would hide a document that is stored already."""
+
+    def digest(labels: list[str], size: int) -> str:
+        written = json.dumps(labels).encode()
+        return b32encode(blake2b(written, digest_size=size).digest()).decode().lower()
+
+    (saved,) = Documents(vault, "kind", "agent").save([(tuple(folder), name, body, ttl)])
+    levels = [digest(folder[: depth + 1], 5) if depth < len(folder) else "0" * 8 for depth in range(3)]
+    assert saved.memory.key == f"kind_{''.join(levels)}{digest([*folder, '', name], 15)}"
+    mark = digest([json.dumps(body, ensure_ascii=False), str(ttl)], 5)
+    text = {"body": body, "folder": folder, "name": name, "mark": mark}
+    assert saved.memory.content == json.dumps(text, ensure_ascii=False)

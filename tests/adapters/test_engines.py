@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
@@ -14,16 +14,26 @@ from recollectum import Recollectum, Vault
 from recollectum.adapters.adk import RecollectumSessionService
 from recollectum.adapters.anthropic import RecollectumMemoryTool
 from recollectum.adapters.claude_agent import RecollectumSessionStore
+from recollectum.adapters.claude_agent.conversations import key_of
 from recollectum.adapters.langgraph import RecollectumSaver, RecollectumStore
 from recollectum.adapters.llama_index import RecollectumChatStore
 from recollectum.adapters.openai_agents import RecollectumSession
 from recollectum.adapters.pydantic_ai import RecollectumConversationStore
 from recollectum.testing import ScriptedEmbedder
+from recollectum.vault.purge.request import PurgeRequest, PurgeState
 
 if TYPE_CHECKING:
-    from claude_agent_sdk.types import SessionKey
+    from claude_agent_sdk.types import SessionKey, SessionStoreEntry
 
 _CLAUDE: "SessionKey" = {"project_key": "p", "session_id": "c"}
+_SAID = {
+    "type": "user",
+    "uuid": "u",
+    "sessionId": "c",
+    "timestamp": "2026-11-01T10:00:00Z",
+    "message": {"content": "hi"},
+}
+_LINES = [cast("SessionStoreEntry", _SAID), cast("SessionStoreEntry", {"type": "tag"})]
 _ADK: dict[str, Any] = {"app_name": "demo", "user_id": "ann", "session_id": "s"}
 _NOTE = {"command": "create", "path": "/memories/tea.md", "file_text": "likes tea"}
 _PROMPT = ModelRequest(parts=[UserPromptPart("the door is Teal")])
@@ -60,7 +70,7 @@ async def _write_conversations(vault: Vault) -> None:
     await conversations.save(Conversation(messages=[_PROMPT], conversation_id="c"))
     await conversations.fork("c", new_conversation_id="d")
     await conversations.delete("c")
-    await RecollectumSessionStore(vault).append(_CLAUDE, [{"type": "user", "uuid": "u"}, {"type": "tag"}])
+    await RecollectumSessionStore(vault).append(_CLAUDE, _LINES)
     await RecollectumSessionStore(vault).append({**_CLAUDE, "subpath": "x"}, [{"type": "user"}])
 
 
@@ -72,9 +82,14 @@ async def _read_conversations(vault: Vault) -> None:
     assert fork is not None
     assert fork.messages == [_PROMPT]
     entries = RecollectumSessionStore(vault)
-    assert await entries.load(_CLAUDE) == [{"type": "user", "uuid": "u"}, {"type": "tag"}]
+    assert await entries.load(_CLAUDE) == _LINES
     assert await entries.list_subkeys(_CLAUDE) == ["x"]
     assert [one["session_id"] for one in await entries.list_session_summaries("p")] == ["c"]
+    (recorded,) = vault.sessions.list(key_prefix=str(key_of("c")))
+    purge = vault.privacy.purge
+    assert purge.run(purge.preview(PurgeRequest.sessions(recorded.id)).token).state is PurgeState.DONE
+    assert await entries.load(_CLAUDE) is None
+    assert await entries.list_subkeys(_CLAUDE) == []
 
 
 def _session(home: Recollectum) -> RecollectumSession:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 
 _TURNS = (
     ("s1", "Ann", "Where did you get that wonderful old piano from, was it expensive?"),
-    ("s1", "Bob", "From a neighbour who moved to Lisbon"),
+    ("s1", "Bob", "My own piano is from a neighbour who lives in Lisbon"),
     ("s2", "Ann", "My brother repairs violins in the cellar"),
     ("s2", "user", "I sold the piano"),
     ("s2", "assistant", "A piano piano piano can be sold at an auction"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import timedelta
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from recollectum.domain.errors import NotFound, RecollectumError
 from recollectum.domain.memory import Memory
+from recollectum.vault.deferred.renewals import Renewals
 from recollectum.vault.vault import Vault
 from tests.conformance.memory_model import ACTIVE, ARCHIVED, DELETED, LIVE, Model, Record, Unsettled
 from tests.matrix.homes import Turning, let_expire, open_home, quick_folder
@@ -33,6 +35,8 @@ class Standing(RuleBasedStateMachine):
         super().__init__()
         self.stack = ExitStack()
         self.folder = self.stack.enter_context(quick_folder())
+        # Use renews, and every step here is followed by a search; tests/vault/test_renewals.py is about that.
+        self.stack.enter_context(mock.patch.object(Renewals, "add"))
         self.clock = Turning()
         self.home = open_home(self.folder, self.clock)
         let_expire(self.home)

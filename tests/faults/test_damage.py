@@ -34,6 +34,8 @@ def _filled(path: Path, key: bytes | None) -> Path:
         chat = at.vault.sessions.open(channel="test", agent="main")
         for number in range(50):
             chat.add("user", f"message {number} about {CANARY}")
+        # What was saved together is indexed by the next search.
+        at.vault.recall(CANARY)
     return path
 
 

@@ -15,6 +15,7 @@ from recollectum.recall.scoring import (
     BEFORE_DECAY,
     BEFORE_TURNS,
     BEFORE_WEIGHT,
+    REPLY_WEIGHT,
     SESSION_WEIGHT,
     TOLD_NEUTRAL,
     FusedScore,
@@ -148,8 +149,14 @@ def test_the_reasons_are_what_was_added(candidates: list[SearchCandidate]) -> No
         assert one.score == pytest.approx(base[one.number] + sum(value for _, value in one.added))
 
 
-_CONTEXT = {"before", "after", "session"}
-_PLACES = st.builds(TurnPlace, st.sampled_from(["ses_1", "ses_2"]), st.integers(1, 16), st.sampled_from(["Ann", "Ben"]))
+_CONTEXT = {"before", "reply", "after", "session"}
+_PLACES = st.builds(
+    TurnPlace,
+    st.sampled_from(["ses_1", "ses_2"]),
+    st.integers(1, 16),
+    st.sampled_from(["Ann", "Ben"]),
+    st.booleans(),
+)
 
 
 @st.composite
@@ -166,7 +173,7 @@ def _strongest(ranked: list[FusedScore], places: dict[int, TurnPlace], of: TurnP
     for one in ranked:
         place = places.get(one.number)
         if place and place.session == of.session and (step := place.position - of.position) in steps and step:
-            found[step] = max(found.get(step, 0.0), one.base)
+            found[step] = max(found.get(step, 0.0), one.strength)
     return found
 
 
@@ -182,7 +189,7 @@ def test_a_turn_gains_from_the_best_matches_before_it_after_it_and_elsewhere_in_
     for one in boosted:
         gains = {name: value for name, value in one.added if name in _CONTEXT}
         assert all(value > 0 for value in gains.values())
-        assert one.base == old[one.number].base
+        assert one.strength == old[one.number].strength
         assert one.added[: len(old[one.number].added)] == old[one.number].added
         assert one.score == pytest.approx(old[one.number].score + sum(gains.values()))
         place = places.get(one.number)
@@ -194,6 +201,15 @@ def test_a_turn_gains_from_the_best_matches_before_it_after_it_and_elsewhere_in_
         session = _strongest(ranked, places, place, range(-20, 21))
         decayed = [value * BEFORE_DECAY ** (-step - 1) for step, value in before.items()]
         assert gains.get("before", 0.0) == pytest.approx(BEFORE_WEIGHT * max(decayed, default=0.0))
+        asking = [
+            two
+            for two in places.values()
+            if (two.session, two.position) == (place.session, place.position - 1) and two.asks
+        ]
+        if len({two.author for two in asking}) <= 1:
+            # A turn has one author.
+            reply = before.get(-1, 0.0) if any(two.author != place.author for two in asking) else 0.0
+            assert gains.get("reply", 0.0) == pytest.approx(REPLY_WEIGHT * reply)
         assert gains.get("after", 0.0) == pytest.approx(AFTER_WEIGHT * max(after.values(), default=0.0))
         assert gains.get("session", 0.0) == pytest.approx(SESSION_WEIGHT * max(session.values(), default=0.0))
 
@@ -260,3 +276,20 @@ def test_nothing_and_one_are_fine() -> None:
     assert _ranked([_plain(7, 0.5, 3.0)])[0].score == 0
     assert _order(_ranked([_plain(1, 0.5, 3.0), _plain(2, 0.5, 3.0)])) == [2, 1]
     assert boost_by_context([], {}) == []
+
+
+def test_one_shared_word_in_a_vault_of_other_words_does_not_decide_alone() -> None:
+    # Of eighty memories one shares a word with the question, and another one means what it asks for.
+    others = [SearchCandidate(number, 0.5 + 0.001 * (number % 7), 0.0) for number in range(3, 81)]
+    shares, means = SearchCandidate(1, 0.51, 3.7), SearchCandidate(2, 0.6, 0.0)
+    ranked, _ = fuse_scores([shares, means, *others])
+    assert [one.number for one in ranked[:2]] == [2, 1]
+    # Without vectors the words are all there is.
+    ranked, _ = fuse_scores([one._replace(cosine=None) for one in (shares, means, *others)])
+    assert ranked[0].number == 1
+
+
+def test_words_alone_tell_the_best_of_several_written_texts() -> None:
+    found = [SearchCandidate(number, None, score) for number, score in ((1, 9.0), (2, 8.0))]
+    ranked, _ = fuse_scores([*found, *(SearchCandidate(number, None, 0.0) for number in range(3, 81))])
+    assert [one.number for one in ranked[:2]] == [1, 2]

@@ -11,7 +11,7 @@ from recollectum.text.chunking import chunks
 from recollectum.text.cleaning import clean
 from recollectum.text.terms.analyser import MAX_TERMS, index_terms, may_have, query_terms
 from recollectum.text.terms.similarity import fingerprint, jaccard, outline
-from recollectum.text.terms.words import analyse, contracted, spellings
+from recollectum.text.terms.words import analyse, contracted, pairs, spellings
 from recollectum.text.tokens import estimate
 from tests.text.terms.full_text import FullText
 
@@ -170,3 +170,15 @@ def test_a_contraction_is_the_term_that_taking_it_apart_makes(text: str) -> None
 def test_a_text_may_have_each_of_its_terms(text: str) -> None:
     terms = frozenset(index_terms(text).split())
     assert may_have(text, terms) == terms
+
+
+@given(text=TEXT)
+@settings(max_examples=1000)
+@example(text='{"body": {"text": "It\'s 3.14, isn\'t it?"}, "name": ["e-mail", "x_y"]}')
+@example(text="(.NET) \".NET\", C++, F#; #tag +5 ...a a... 'tis ann's. (S')")
+@example(text="getUserById() HTMLParser: THAT'S O'Neil's n't, _a_")
+def test_the_terms_of_a_text_are_those_of_its_pieces(text: str) -> None:
+    terms: list[str] = []
+    for piece in map(analyse, spellings(text)):
+        terms += [*pairs(piece.run), piece.run[-1]] if piece.run else [*piece.parts, *piece.wholes]
+    assert index_terms(text).split() == terms

@@ -1,5 +1,7 @@
 """Laws of the text index in memory: whatever is indexed, it finds and scores what the index on FTS5 does."""
 
+import sys
+from array import array
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -8,9 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from recollectum.storage.full_text import candidates, phrase_frequencies
+from recollectum.storage.full_text.tokenizer import cut_terms
 from recollectum.storage.port import Matches
 from recollectum.storage.postgres.full_text.token_lists import TokenLists
-from recollectum.storage.postgres.full_text.tokens import KnownTokens, pack_tokens
+from recollectum.storage.postgres.full_text.tokens import KnownTokens, pack_each, pack_tokens, token_of
 from recollectum.text.terms import match_plan
 from recollectum.text.terms.analyser import Phrase, expand_kinds, index_terms, phrases, query_terms
 from tests.storage.sqlite.text_indexes import Indexed
@@ -31,6 +34,19 @@ LARGE_QUESTIONS = (
     "w2-w3", "北", "北京 w19", "n5 n6 n7 w101 newer older w1 w2 w3 w7",
 )  # fmt: skip
 LETTERS = st.sampled_from("oabe北東京カ한ไ")
+
+
+_LEARNED = KnownTokens()
+
+
+@given(st.lists(TEXT | st.text(st.characters(exclude_categories=["Cs"])), max_size=6))
+def test_texts_cut_together_have_the_tokens_of_each_alone(texts: list[str]) -> None:
+    alone = [array("Q", map(token_of, cut_terms(text))).tobytes() for text in texts]
+    if sys.byteorder == "little":
+        assert pack_each(texts, KnownTokens()) == alone
+        # Those of words that are known from other texts are the same.
+        assert pack_each(texts, _LEARNED) == alone
+    assert [pack_tokens(text, KnownTokens()) for text in texts] == pack_each(texts, KnownTokens())
 
 
 class Both:

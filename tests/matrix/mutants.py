@@ -216,8 +216,8 @@ TIME: Mapping[str, tuple[Patch, ...]] = {
     "a deadline is forgotten when it is given": (
         Patch(
             "vault/memories/saving.py",
-            "        expires_at=expires_at,\n        **active_times",
-            "        **active_times",
+            "        expires_at=expires_at,\n        **times",
+            "        **times",
         ),
     ),
 }

@@ -82,6 +82,8 @@ FILES_ALONE = {
     "tests/vault/test_learnings.py::test_several_programs_sync_one_file": _PROGRAM,
     "tests/vault/test_session_cache.py::test_a_change_of_another_process_is_seen_at_once": _PROGRAM,
     "tests/vault/test_session_cache.py::test_a_list_is_read_once_while_nothing_changes": _TRACED,
+    "tests/vault/sessions/test_waiting.py::"
+    "test_a_search_that_cannot_write_says_how_many_it_did_not_search": "has a connection of SQLite refuse writes",
     "tests/vault/transcripts/test_transcript_sync_kills.py::"
     "test_each_message_is_there_once_whenever_the_reader_is_killed": _PROGRAM,
     "tests/vault/undo/test_undo_laws.py::"

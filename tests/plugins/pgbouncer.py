@@ -37,6 +37,9 @@ DIRECT_ALONE = {
     "tests/storage/postgres/test_database.py::test_a_second_writer_of_a_vault_waits_and_others_do_not": _TWO,
     "tests/storage/postgres/test_failures.py::test_a_server_that_accepts_no_writes": _KEPT,
     "tests/storage/postgres/test_failures.py::test_two_writers_that_wait_for_each_other": _TWO,
+    "tests/storage/postgres/test_cold_recall.py::test_a_connection_lost_while_types_are_asked_is_not_used_again": (
+        "ends the backend of a connection by its number, which a pooler invents"
+    ),
     "tests/storage/postgres/test_operations.py::test_a_pooler_is_noticed_by_the_backend_it_invents": (
         "expects the prepared statements of a home that knows of no pooler"
     ),

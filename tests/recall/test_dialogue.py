@@ -11,7 +11,7 @@ from recollectum.recall.scoring import (
     AFTER_TURNS,
     ASSISTANT_WEIGHT,
     BEFORE_TURNS,
-    LEXICAL_WEIGHT,
+    WORDS_ALONE_WEIGHT,
     asks_the_assistant,
 )
 from recollectum.vault.vault import Vault
@@ -123,7 +123,7 @@ def test_an_assistant_ranks_lower_unless_the_question_asks_for_what_it_said(vaul
     found = vault.recall(QUESTION)
     # The vault has no vectors.
     lowered = dict(_hit(found, said[Role.ASSISTANT]).reasons.added)["assistant"]
-    assert lowered == pytest.approx(-ASSISTANT_WEIGHT * LEXICAL_WEIGHT)
+    assert lowered == pytest.approx(-ASSISTANT_WEIGHT * WORDS_ALONE_WEIGHT)
     assert "assistant" not in dict(_hit(found, said[Role.USER]).reasons.added)
     for asked in (
         vault.recall("what did you say about the lighthouse?"),

@@ -36,7 +36,6 @@ APART: dict[str, str] = {
     "src/recollectum/upkeep/bundle/pages.py": "Markdown for people, where the export writes rows for programs",
     "src/recollectum/upkeep/doctor/extension_checks.py": "one file for each subject of the doctor",
     "src/recollectum/models/http/loopback.py": "needs http.client, which only an open connection to a model does",
-    "src/recollectum/text/secrets/long_words.py": "one search whose result several others use",
     "src/recollectum/text/secrets/recovery_codes.py": "one file for each way of finding secrets",
     "src/recollectum/text/secrets/wallets.py": "one file for each way of finding secrets",
     "src/recollectum/transfer/claude_code.py": "one file for each foreign format",

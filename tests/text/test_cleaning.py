@@ -58,6 +58,8 @@ def nested(depth: int) -> Json:
         ({"a": b"x"}, "a bytes is not a JSON value"),
         ({"a": {1, 2}}, "a set is not a JSON value"),
         ([10**5000], "too long for JSON"),
+        ([3, -(10**5000)], "too long for JSON"),
+        ([3, float("nan")], "nan is not a JSON number"),
         ({"a\0": 1, "a\ufffd": 2}, "two JSON keys differ only"),
     ],
 )

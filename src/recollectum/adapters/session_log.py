@@ -4,7 +4,6 @@ import asyncio
 import builtins
 from collections import OrderedDict
 from collections.abc import Awaitable, Iterator
-from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
@@ -76,12 +75,13 @@ class SessionLog:
     def every(self, name: str) -> "builtins.list[Chat]":
         """Return all sessions of that name, oldest first; there are several while one replaces another."""
         sessions = self._vault.sessions
-        listed = sessions.list(key_prefix=str(self._key(name)), limit=MAX_PAGE)
-        found: builtins.list[Chat] = []
-        for one in reversed(listed):
-            with suppress(NotFound):
-                found.append(sessions.chat(one.id))
-        return found
+        while True:
+            listed = sessions.list(key_prefix=str(self._key(name)), limit=MAX_PAGE)
+            try:
+                return [sessions.chat(one.id) for one in reversed(listed)]
+            except NotFound:
+                # One was taken away since they were listed. What it held may be in one that is not in the list.
+                continue
 
     def ids(self, name: str) -> set[str]:
         """Return the ids of all sessions of that name."""

@@ -203,7 +203,10 @@ class AsyncIndex:
         return await asyncio.to_thread(lambda: self._service().status())
 
     async def update(self, progress: Callable[[int], None] | None = None) -> int:
-        """Embed every chunk without a vector; return how many. After an interruption it continues where it stopped."""
+        """Embed every chunk without a vector; return how many. After an interruption it continues where it stopped.
+
+        Then merge the parts of the text index, so that words are found sooner.
+        """
         return await asyncio.to_thread(lambda: self._service().update(progress))
 
     async def catch_up(self) -> int:

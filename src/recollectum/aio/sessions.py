@@ -93,6 +93,7 @@ class AsyncSessions:
     async def delete(self, session_id: str, *, message_count: int | None = None) -> bool:
         """Destroy a session and its messages; True when no byte of it is left in the vault's files.
 
+        A transcript that an adapter keeps of the same conversation goes with it.
         With `message_count`, only if it has so many messages: nothing that was added since is lost.
         """
         return await asyncio.to_thread(lambda: self._service().delete(session_id, message_count=message_count))

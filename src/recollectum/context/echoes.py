@@ -17,7 +17,7 @@ Range = tuple[int, int]
 
 _NAMES = tuple(LEADS)
 #: How each name begins a tag.
-_TAGS = tuple(f"{name}-" for name in _NAMES)
+TAGS = tuple(f"{name}-" for name in _NAMES)
 #: The tags that programs put around the output of hooks and tools: Gemini CLI the first three, Claude Code the others.
 _WRAPPERS = ("hook_context", "untrusted_context", "session_context", "system-reminder", "user-prompt-submit-hook")
 # Programs escape the wrapped text, some twice, and JSON inside a text has its own escapes.
@@ -38,7 +38,8 @@ _LONGEST_LEAD = 400
 
 def marked_blocks(text: str) -> list[Range]:
     """Return the ranges of served blocks, with their headings and wrappers; disjoint and in order."""
-    if not [tag for tag in _TAGS if tag in text]:
+    # Most texts have no angle bracket, in any of its forms; the names alone are words that people use.
+    if not ("<" in text or "lt;" in text or "003" in text) or not [tag for tag in TAGS if tag in text]:
         return []
     return with_wrappers(text, _fenced(text))
 

@@ -19,7 +19,13 @@ _LONGEST_TAG, _MAX_TAGS = 60, 4
 _CONTINUED = ("- ", "| ")
 #: Headings of parts without labels, and lines that belong to no block.
 _HEADINGS = frozenset(first for first, *more in LEADS.values() if not more)
+#: How every heading begins.
+_HEADING = "# "
 _BETWEEN = frozenset(line for lines in LEADS.values() for line in lines) - _HEADINGS
+
+
+#: A text in which a block may begin has one of these.
+BEGINNINGS = (_LABELLED, _SUMMARISED, *sorted(_HEADINGS))
 
 
 class ServedLine(NamedTuple):
@@ -52,7 +58,9 @@ class ServedLine(NamedTuple):
 
 def may_hold_blocks(text: str) -> bool:
     """Return whether a text has a line that may begin a block; most texts have none."""
-    return _LABELLED in text or _SUMMARISED in text or any(heading in text for heading in _HEADINGS)
+    if _LABELLED in text or _SUMMARISED in text:
+        return True
+    return _HEADING in text and any(heading in text for heading in _HEADINGS)
 
 
 def blocks(text: str) -> Iterator[list[ServedLine]]:

@@ -35,6 +35,10 @@ _RANDOM_BITS = 80
 _ID_LENGTH = 26
 
 
+#: The bits of two characters, and the number of all of them set.
+_BITS_OF_PAIR, _PAIR = 10, 1023
+
+
 def system_clock() -> datetime:
     """Return the current time, in UTC."""
     return datetime.now(UTC)
@@ -85,14 +89,27 @@ class IdMaker:
 
     def __call__(self, prefix: str) -> str:
         """Return a new id with the noun's `prefix`."""
+        return f"{prefix}_{_encode(self._take(1))}"
+
+    def many(self, prefix: str, count: int) -> list[str]:
+        """Return new ids in order; those after the first are the next numbers."""
+        first = self._take(count)
+        # All but the last two characters are mostly the same.
+        return [
+            f"{prefix}_{_encode_begin(number >> _BITS_OF_PAIR)}{_PAIRS[number & _PAIR]}"
+            for number in range(first, first + count)
+        ]
+
+    def _take(self, count: int) -> int:
+        """Return the first of so many new numbers that follow each other."""
         millis = max(0, (self._clock() - _EPOCH) // _MILLISECOND)
         number = (millis << _RANDOM_BITS) | self._random_bits(_RANDOM_BITS)
         with self._lock:
             # A clock that stops or goes back must not break the order.
             if number <= self._last:
                 number = self._last + 1
-            self._last = number
-        return f"{prefix}_{_encode(number)}"
+            self._last = number + count - 1
+        return number
 
 
 def derived_id(prefix: str, at: datetime, seed: str) -> str:
@@ -111,6 +128,12 @@ def _encode(number: int) -> str:
 def _encode_millis(millis: int) -> str:
     """Encode the time of an id, which is that of many ids where they are made together."""
     return _encode_pairs(millis, _ID_LENGTH // 2 - _RANDOM_BITS // 10)
+
+
+@lru_cache(maxsize=16)
+def _encode_begin(number: int) -> str:
+    """Encode all but the last pair of an id, given without the bits of that pair."""
+    return _encode(number << _BITS_OF_PAIR)[:-2]
 
 
 def _encode_pairs(number: int, count: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
+from hashlib import blake2b
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json
@@ -145,8 +146,24 @@ class Session:
     notice: Notice = field(default=NO_NOTICE, compare=False, repr=False, metadata=BESIDE)
 
 
-#: The field where a session stores what it was forked from, and a copied message the id of the original.
+#: The field where a session stores what it was forked from, and where a message stores its origin: the id of the
+#: message that it is a copy of, or one of the two below. What is erased takes along what has it as its origin.
 FORK, ORIGIN = "forked_from", "copy_of"
+
+
+def origin_of_transcript(key: SessionKey) -> str:
+    """Return the origin of a message whose session is another record of a whole conversation, and goes with it."""
+    return f"transcript-{_digest(key)}"
+
+
+def origin_of_summary(key: SessionKey) -> str:
+    """Return the origin of a message that was made from a whole conversation, and goes with any message of it."""
+    return f"summary-{_digest(key)}"
+
+
+def _digest(key: SessionKey) -> str:
+    one = replace(key, agent=name_agent(key.agent))
+    return blake2b(str(one).encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

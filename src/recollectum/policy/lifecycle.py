@@ -84,7 +84,7 @@ def due_at(memory: Memory) -> datetime | None:
             times = (memory.expires_at, memory.retention_expires_at)
         case _:
             times = (memory.hard_delete_at,)
-    return min((time for time in times if time is not None), default=None)
+    return min([time for time in times if time is not None], default=None)
 
 
 def enter(memory: Memory, state: State, now: datetime, rules: Retention) -> Memory:

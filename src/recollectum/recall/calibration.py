@@ -144,22 +144,22 @@ CALIBRATIONS: Mapping[tuple[str, str, str] | None, Calibration] = {
     (
         "local",
         "recollectum-embed-quick",
-        "209174793e74eef17893d7d19ceedf61ea269292deac2848f9c463ed0690925a",
+        "4ebc284fe99f8dae4a4e881a4902d6101c8dcf471e1c7397b6564358197d3c40",
     ): Calibration(
         answer=AnswerWeights(
-            constant=-25.67,
-            coverage=1.229,
-            missing=-1.137,
-            words=-0.1076,
-            fused=0.3803,
-            size=-0.4801,
-            turns=-0.8918,
-            cosine=32.97,
-            mean=3.618,
-            deviation=13.62,
+            constant=-25.52,
+            coverage=0.9413,
+            missing=-1.305,
+            words=-0.1113,
+            fused=0.6241,
+            size=-0.5519,
+            turns=-1.13,
+            cosine=30.48,
+            mean=6.975,
+            deviation=15.12,
         ),
-        hit=HitWeights(constant=0.5705, rank=-1.621, fused=0.1038, behind=-0.7585),
-        floor=0.1,
+        hit=HitWeights(constant=0.5049, rank=-1.677, fused=0.1175, behind=-0.8646),
+        floor=0.12,
     ),
     ("local", "gte-small", "499e6a7a71f84964c95c3621a2ced3b14244b18005cd892894a83511085af6f9"): Calibration(
         answer=AnswerWeights(
@@ -179,9 +179,9 @@ CALIBRATIONS: Mapping[tuple[str, str, str] | None, Calibration] = {
     ),
     None: Calibration(
         answer=AnswerWeights(
-            constant=1.928, coverage=9.609, missing=-1.986, words=0.1024, fused=1.024, size=-0.9673, turns=-0.0222
+            constant=1.801, coverage=9.618, missing=-1.997, words=0.0903, fused=0.907, size=-0.9032, turns=-0.5752
         ),
-        hit=HitWeights(constant=1.15, rank=-1.808, fused=-0.0737, behind=-1.195),
+        hit=HitWeights(constant=1.063, rank=-1.767, fused=-0.0709, behind=-1.009),
         floor=0.05,
     ),
 }

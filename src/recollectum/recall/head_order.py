@@ -1,7 +1,7 @@
-"""Orders the head of a ranking: whole names first, and statements about the same thing by time."""
+"""Orders the head of a ranking: texts with the kind of answer asked for, whole names, and statements by time."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from recollectum.recall.ranking import ParsedQuestion, Ranking
@@ -17,8 +17,24 @@ from recollectum.recall.recency import (
 from recollectum.recall.result_limits import MAY_BE_OWN
 from recollectum.recall.scoring import FusedScore
 from recollectum.storage.tables.index.hit_rows import ChunkDetail
+from recollectum.text.answer_kinds import AnswerKind, has_kind
 from recollectum.text.terms.analyser import index_terms, may_have
 from recollectum.text.terms.names import find_names, has_whole_names
+
+#: What a text gains if it has a time or a number and the question asks for one, in standard deviations of the
+#: candidates; and the number of best rows whose words are read.
+ANSWER_WEIGHT, ANSWER_HEAD = 0.8, 20
+
+
+def lift_answers(rows: Sequence[FusedScore], kind: AnswerKind, details: Mapping[int, ChunkDetail]) -> list[FusedScore]:
+    """Return the rows, best first, with what those gain that have the kind of answer asked for."""
+    lifted = [
+        one._replace(score=one.score + ANSWER_WEIGHT, added=(*one.added, ("answer", ANSWER_WEIGHT)))
+        if (found := details.get(one.number)) and has_kind(found.text, kind)
+        else one
+        for one in rows
+    ]
+    return sorted(lifted, key=lambda one: (-one.score, -one.number))
 
 
 def order_head(

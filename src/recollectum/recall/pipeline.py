@@ -21,7 +21,7 @@ from recollectum.recall.candidates import (
     find_substring,
     nearest_allowed,
 )
-from recollectum.recall.head_order import order_head
+from recollectum.recall.head_order import ANSWER_HEAD, lift_answers, order_head
 from recollectum.recall.hits import add_adjacent_turns, to_hit, to_unit_score
 from recollectum.recall.query import RecallQuery
 from recollectum.recall.question_times import named_times, without_relative_times
@@ -43,6 +43,7 @@ from recollectum.storage.port import Matches, Tx
 from recollectum.storage.tables.index import hit_rows, search
 from recollectum.storage.tables.index.hit_rows import ChunkDetail
 from recollectum.storage.tables.index.search import Evidence
+from recollectum.text.answer_kinds import asked_kind
 from recollectum.text.terms.analyser import expand_kinds, query_terms
 from recollectum.text.terms.similarity import outline, says_the_same
 from recollectum.text.wishes import is_request
@@ -157,6 +158,9 @@ def rerank(
     if question.request and ranking.pool.nearest:
         loaded = hit_rows.details(tx, [one.number for one in rows[:WISH_HEAD]])
         rows = lift_wishes(rows, ranking, loaded)
+    elif kind := asked_kind(question.text):
+        loaded = hit_rows.details(tx, [one.number for one in rows[:ANSWER_HEAD]])
+        rows = lift_answers(rows, kind, loaded)
     most = max(RECENCY_HEAD, limit, judged.head if judged else 0)
     chosen = _choose(tx, question, ranking, rows[:most], loaded, limit, judged)
     more = max(most, 2 * limit)
@@ -171,7 +175,7 @@ def rerank(
     )
     fused = [one.score for one in chosen.ranked]
     if calibration:
-        # What a wish gains changes its place, and not the chance that the vault answers.
+        # What a wish or an answer gains changes its place, and not the chance that the vault answers.
         scores = calibration.chances(evidence, [min(one, evidence.fused) for one in fused])
     else:
         scores = list(map(to_unit_score, fused))
@@ -290,6 +294,8 @@ def _without_duplicates(
     ranked: list[FusedScore], known: Mapping[int, Evidence], found: Mapping[int, ChunkDetail], limit: int
 ) -> list[FusedScore]:
     """Drop turns that repeat a better hit: of the same speaker, or a memory that was made from them."""
+    if all(known[one.number].source != "sessions" for one in ranked):
+        return ranked[:limit]
     said: dict[str, list[tuple[str, str | None]]] = {}
     kept: list[FusedScore] = []
     for one in ranked:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from heapq import nlargest
 
 from recollectum.domain.files.project import ProjectScope
 from recollectum.domain.hit import SearchMode
@@ -28,6 +29,11 @@ from recollectum.text.terms.analyser import QueryTerm
 
 #: One forbidden chunk in this many is no loss.
 _STARVED_SHARE = 4
+#: A turn with at most this many words outside questions asks or says little.
+_ASKS_MOST = 10
+#: The number of first texts that the question is moved towards, and the characters that each must have: a short
+#: statement says one thing, and its vector would only draw others that say the same.
+_LEADING, _LONG = 3, 300
 _DISTRUST = {trust.value: max(0, rank - list(Trust).index(Trust.TOOL)) for rank, trust in enumerate(Trust)}
 
 
@@ -109,14 +115,17 @@ def rank_candidates(question: ParsedQuestion, pool: CandidatePool) -> Ranking:
     if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _count_texts(known.values()) < len(known)):
         # Forbidden chunks, and the chunks of one long text, must not take the places of others.
         looked, known = numbers, within.evidence(numbers)
+    leading = _leading_texts(known, cosines, scores, scale) if pool.nearest else []
+    moved = pool.nearest.cosines_towards(leading, numbers) if pool.nearest and leading else cosines
+    moved_scale = measure_scale(moved.values(), [scores.get(number, 0.0) for number in numbers]) if leading else scale
     # A filter by speaker has said already whose words are wanted.
     wanted = within.params["speaker"] is not None or asks_the_assistant(question.text)
-    candidates = [_candidate(question, one, cosines, scores, assistant_wanted=wanted) for one in known.values()]
-    ranked, _ = fuse_scores(candidates, scale)
+    candidates = [_candidate(question, one, moved, scores, assistant_wanted=wanted) for one in known.values()]
+    ranked, _ = fuse_scores(candidates, moved_scale)
     # A turn whose session has no other candidate gains nothing.
     together = Counter([one.session for one in known.values()])
     places = {
-        number: TurnPlace(one.session, one.position, one.author)
+        number: TurnPlace(one.session, one.position, one.author, _asks(one))
         for number, one in known.items()
         if one.session is not None and one.position is not None and together[one.session] > 1
     }
@@ -158,6 +167,28 @@ def _preselect(
     return [numbers[place] for place in sorted(range(len(numbers)), key=bases.__getitem__, reverse=True)[:size]]
 
 
+def _leading_texts(
+    known: Mapping[int, Evidence], cosines: Mapping[int, float], scores: Mapping[int, float], scale: ZScale
+) -> list[int]:
+    """Return the first chunks by both arms if all of them are long written texts."""
+    if len(known) <= _LEADING:
+        return []
+    best = nlargest(
+        _LEADING,
+        known.values(),
+        key=lambda one: scale.base(cosines.get(one.number), scores.get(one.number, 0.0), turn=_is_turn(one)),
+    )
+    return [] if any(_is_turn(one) or one.length < _LONG for one in best) else [one.number for one in best]
+
+
+def _asks(one: Evidence) -> bool:
+    return one.told is not None and one.told <= _ASKS_MOST
+
+
+def _is_turn(one: Evidence) -> bool:
+    return one.source == "sessions"
+
+
 def _candidate(
     question: ParsedQuestion,
     one: Evidence,
@@ -172,7 +203,7 @@ def _candidate(
         one.number,
         cosines.get(one.number),
         scores.get(one.number, 0.0),
-        one.source == "sessions",
+        _is_turn(one),
         named,
         bool(one.own),
         one.told,

@@ -6,7 +6,7 @@ words compete if they match the question nearly equally well.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -145,16 +145,19 @@ def order_by_recency(
     if order is TimeOrder.UNKNOWN:
         return numbers
     free = [bool(one.asked) for one in statements]
-    # Made once: each statement is compared with many others.
-    terms = {one.number: frozenset(one.words) for one in statements}
+    # Made once: a statement may be compared with many others.
+    terms: dict[int, frozenset[str]] = {}
     for place, one in enumerate(statements):
         if not free[place]:
             continue
-        places = [place] + [
+        others = [
             other
             for other in range(place + 1, len(statements))
             if free[other] and _compete(one, statements[other], asked, terms)
         ]
+        if not others:
+            continue
+        places = [place, *others]
         for seat, number in zip(places, _REORDER[order]([statements[seat] for seat in places]), strict=True):
             numbers[seat] = number
             free[seat] = False
@@ -181,7 +184,8 @@ _REORDER: dict[TimeOrder, Callable[[Iterable[DatedStatement]], list[int]]] = {
 }
 
 
-_Terms = Mapping[int, frozenset[str]]
+#: The words of statements by number, as far as they were needed.
+_Terms = dict[int, frozenset[str]]
 
 
 def _compete(better: DatedStatement, other: DatedStatement, asked: AskedWords, terms: _Terms) -> bool:
@@ -215,6 +219,9 @@ def _has_relation(frame: frozenset[str], asked: AskedWords) -> bool:
 def _same_topic(one: DatedStatement, other: DatedStatement, terms: _Terms) -> bool:
     if one.asked != other.asked:
         return False
+    for statement in (one, other):
+        if statement.number not in terms:
+            terms[statement.number] = frozenset(statement.words)
     mine, its = terms[one.number], terms[other.number]
     shared = len(mine & its)
     return shared >= SAME_TOPIC * (len(mine) + len(its) - shared)

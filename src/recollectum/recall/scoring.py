@@ -37,9 +37,16 @@ def asks_the_assistant(query: str) -> bool:
     return _assistant_words().search(query) is not None
 
 
-#: A written text names its subject; a turn often has it in the turn before.
-LEXICAL_WEIGHT = 0.3
-WRITTEN_LEXICAL_WEIGHT = 0.75
+#: A written text names its subject; a turn often has it in the turn before. So the words of a turn count more for the
+#: turns around it than for itself.
+LEXICAL_WEIGHT = 0.25
+CONTEXT_LEXICAL_WEIGHT = 0.4
+WRITTEN_LEXICAL_WEIGHT = 0.6
+#: The most that the BM25 score of a written text counts, in standard deviations. Where few of them have a word of the
+#: question, one shared word would be many deviations above the others, and decide alone.
+WRITTEN_LEXICAL_MOST = 4.0
+#: A turn, or a written text, without a vector: its whole score is that of its words.
+WORDS_ALONE_WEIGHT, WRITTEN_WORDS_ALONE_WEIGHT = 0.5, 0.75
 SPEAKER_WEIGHT = 0.8
 FIRST_PERSON_WEIGHT = 0.45
 #: People state their facts themselves; an assistant's turn has many words of the topic and none of the facts.
@@ -47,10 +54,12 @@ ASSISTANT_WEIGHT = 1.5
 #: A turn of a dialogue gains from the strongest match in the turns just before it, which name what it is about; less
 #: from the turns just after it; and from the strongest other match in its session.
 BEFORE_WEIGHT, BEFORE_TURNS, BEFORE_DECAY = 0.3, 5, 0.85
+#: And from the turn right before it where somebody else asks in it, because then it is probably the reply.
+REPLY_WEIGHT = 0.2
 AFTER_WEIGHT, AFTER_TURNS = 0.15, 2
 SESSION_WEIGHT = 0.2
 TOLD_WEIGHT = 1.5
-TOLD_HALF_SATURATION = 10
+TOLD_HALF_SATURATION = 5
 #: With this many words that tell something, a turn is as good as a memory.
 TOLD_NEUTRAL = 20
 ECHO_WEIGHT = 2.0
@@ -89,11 +98,12 @@ class SearchCandidate(NamedTuple):
 
 
 class FusedScore(NamedTuple):
-    """The score of a candidate: the fused score of the arms, and what each further signal added to it."""
+    """The score of a candidate: its number, its score, and what each signal added to that of the arms."""
 
     number: int
     score: float
-    base: float
+    #: How well it matches, for the turns around it.
+    strength: float
     added: tuple[tuple[str, float], ...]
 
 
@@ -105,18 +115,30 @@ class ZScale(NamedTuple):
 
     def base(self, cosine: float | None, bm25: float, *, turn: bool) -> float:
         """Return the fused score of both arms for a turn of a conversation, or for a written text."""
+        if not turn and cosine is None:
+            return self._fused(None, bm25, WRITTEN_WORDS_ALONE_WEIGHT)
+        if not turn:
+            return self._fused(cosine, bm25, WRITTEN_LEXICAL_WEIGHT, WRITTEN_LEXICAL_MOST)
+        return self._fused(cosine, bm25, WORDS_ALONE_WEIGHT if cosine is None else LEXICAL_WEIGHT)
+
+    def strength(self, cosine: float | None, bm25: float) -> float:
+        """Return how well a turn matches, for the turns around it."""
+        return self._fused(cosine, bm25, WORDS_ALONE_WEIGHT if cosine is None else CONTEXT_LEXICAL_WEIGHT)
+
+    def _fused(self, cosine: float | None, bm25: float, weight: float, most: float = math.inf) -> float:
         middle, unit = self.cosine
         near = 0.0 if cosine is None else (cosine - middle) * unit
         middle, unit = self.bm25
-        return near + (LEXICAL_WEIGHT if turn else WRITTEN_LEXICAL_WEIGHT) * (bm25 - middle) * unit
+        return near + weight * min((bm25 - middle) * unit, most)
 
     def bases(self, pairs: Iterable[tuple[float | None, float]]) -> list[float]:
         """Return the fused score of each pair of a cosine and a BM25 score, as of turns."""
         # Not a call of `base` for each: there are a hundred or more.
         (cosine_mean, cosine_unit), (bm25_mean, bm25_unit) = self
         return [
-            (0.0 if cosine is None else (cosine - cosine_mean) * cosine_unit)
-            + LEXICAL_WEIGHT * (bm25 - bm25_mean) * bm25_unit
+            WORDS_ALONE_WEIGHT * (bm25 - bm25_mean) * bm25_unit
+            if cosine is None
+            else (cosine - cosine_mean) * cosine_unit + LEXICAL_WEIGHT * (bm25 - bm25_mean) * bm25_unit
             for cosine, bm25 in pairs
         ]
 
@@ -135,17 +157,19 @@ def fuse_scores(candidates: Sequence[SearchCandidate], scale: ZScale | None = No
     fused: list[FusedScore] = []
     for one in candidates:
         base = scale.base(one.cosine, one.bm25, turn=one.turn)
+        strength = scale.strength(one.cosine, one.bm25) if one.turn else base
         added = _signal_scores(one)
-        fused.append(FusedScore(one.number, base + sum([value for _, value in added]), base, tuple(added)))
+        fused.append(FusedScore(one.number, base + sum([value for _, value in added]), strength, tuple(added)))
     return _by_score(fused), scale
 
 
 class TurnPlace(NamedTuple):
-    """The place of a turn: its session, its position there, and who said it."""
+    """The place of a turn: its session, its position there, who said it, and whether it asks or says little."""
 
     session: str
     position: int
     author: str
+    asks: bool = False
 
 
 def boost_by_context(ranked: Sequence[FusedScore], places: Mapping[int, TurnPlace]) -> list[FusedScore]:
@@ -166,13 +190,19 @@ def boost_by_context(ranked: Sequence[FusedScore], places: Mapping[int, TurnPlac
     for one, place in found:
         strengths = sessions.get(place.session)
         if strengths is not None:
-            strengths[place.position] = max(strengths.get(place.position, 0.0), one.base)
+            strengths[place.position] = max(strengths.get(place.position, 0.0), one.strength)
+    asked = {(place.session, place.position): place.author for _, place in found if place.asks}
     dialogues = {
         session: (strengths, nlargest(2, strengths.items(), key=_strength)) for session, strengths in sessions.items()
     }
     return _by_score(
         [
-            _with_context(one, place.position, *dialogues[place.session])
+            _with_context(
+                one,
+                place.position,
+                *dialogues[place.session],
+                reply=asked.get(_before(place), place.author) != place.author,
+            )
             if (place := places.get(one.number)) and place.session in dialogues
             else one
             for one in ranked
@@ -180,19 +210,32 @@ def boost_by_context(ranked: Sequence[FusedScore], places: Mapping[int, TurnPlac
     )
 
 
+def _before(place: TurnPlace) -> tuple[str, int]:
+    return place.session, place.position - 1
+
+
 def _strength(turn: tuple[int, float]) -> float:
     return turn[1]
 
 
 def _with_context(
-    one: FusedScore, position: int, strengths: Mapping[int, float], strongest: Sequence[tuple[int, float]]
+    one: FusedScore,
+    position: int,
+    strengths: Mapping[int, float],
+    strongest: Sequence[tuple[int, float]],
+    *,
+    reply: bool,
 ) -> FusedScore:
-    """Return the score of a turn with its gains; `strongest` has the two strongest turns of its session."""
+    """Return the score of a turn with its gains; `strongest` has the two strongest turns of its session.
+
+    `reply` says whether somebody else asks in the turn right before it.
+    """
     before = [strengths.get(position - back, 0.0) * BEFORE_DECAY ** (back - 1) for back in range(1, BEFORE_TURNS + 1)]
     after = [strengths.get(position + ahead, 0.0) for ahead in range(1, AFTER_TURNS + 1)]
     elsewhere = [strength for other, strength in strongest if other != position]
     gains = (
         ("before", BEFORE_WEIGHT * max(before, default=0.0)),
+        ("reply", REPLY_WEIGHT * strengths.get(position - 1, 0.0) if reply else 0.0),
         ("after", AFTER_WEIGHT * max(after, default=0.0)),
         ("session", SESSION_WEIGHT * max(elsewhere, default=0.0)),
     )
@@ -221,7 +264,7 @@ def _signal_scores(one: SearchCandidate) -> list[tuple[str, float]]:
         added.append(("echo", -ECHO_WEIGHT * one.echo))
     if one.assistant:
         # Without a vector the whole score is that of the words, which must be able to outweigh this.
-        added.append(("assistant", -ASSISTANT_WEIGHT * (LEXICAL_WEIGHT if one.cosine is None else 1.0)))
+        added.append(("assistant", -ASSISTANT_WEIGHT * (WORDS_ALONE_WEIGHT if one.cosine is None else 1.0)))
     if one.when:
         added.append(("when", TIME_WEIGHT * one.when))
     if one.importance != 0.5 or one.distrust or one.near:

@@ -36,8 +36,16 @@ class TextIndex(Protocol):
         """Return the words of each text as the index stores them, separated by spaces."""
         ...
 
-    def scrub(self) -> None:
-        """Remove the terms of deleted chunks from the pages of the index."""
+    @property
+    def parts(self) -> int:
+        """Return in how many parts a word is sought: a write may add one, until they are merged."""
+        ...
+
+    def scrub(self, *, pages: int | None = None) -> bool:
+        """Merge all parts of the index, so that the terms of deleted chunks are gone.
+
+        With `pages` merge about so many pages of some parts, and return whether that did anything.
+        """
         ...
 
     def count(self) -> int:

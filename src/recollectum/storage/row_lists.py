@@ -40,9 +40,43 @@ class ColumnRows(Sequence[Params]):
         return [row[place] for row in self._rows]
 
 
-def column_of(rows: Sequence[Params], name: str) -> list[Value]:
+class Columns(Sequence[Params]):
+    """Rows that are made column by column, as the parameters of a statement; all columns have one length."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Value]]) -> None:
+        self._columns = columns
+        self._count = len(next(iter(columns.values())))
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self._count
+
+    @overload
+    def __getitem__(self, place: int) -> Params: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Columns": ...
+
+    def __getitem__(self, place: int | slice) -> "Params | Columns":
+        """Return a row with its names, or some of the rows."""
+        if isinstance(place, slice):
+            return Columns({name: column[place] for name, column in self._columns.items()})
+        return {name: column[place] for name, column in self._columns.items()}
+
+    def __iter__(self) -> Iterator[Params]:
+        """Yield the rows with their names."""
+        names = tuple(self._columns)
+        for row in zip(*self._columns.values(), strict=True):
+            yield dict(zip(names, row, strict=True))
+
+    def column(self, name: str) -> Sequence[Value]:
+        """Return the values of one column."""
+        return self._columns[name]
+
+
+def column_of(rows: Sequence[Params], name: str) -> Sequence[Value]:
     """Return the values of one column of rows."""
-    return rows.column(name) if isinstance(rows, ColumnRows) else [row[name] for row in rows]
+    return rows.column(name) if isinstance(rows, ColumnRows | Columns) else [row[name] for row in rows]
 
 
 def values_of(

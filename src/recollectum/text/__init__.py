@@ -12,4 +12,6 @@ ignore     ignore rules as in `.gitignore`
 tokens     the number of tokens that a model will count
 ceilings   an upper bound of tokens without the vocabulary
 wishes     requests, and texts that may state a standing wish
+word_look  which of many texts may contain one of some literals, by their distinct words
+answer_kinds  questions for a time or a number, and texts that have one
 """

@@ -11,6 +11,7 @@ from recollectum.domain.message import Json
 MAX_DEPTH = 100
 # Python writes and reads integers of up to 4,300 digits; 14,000 bits stay below that.
 _MAX_BITS = 14_000
+_JUST_INTEGERS = frozenset({int})
 
 
 def clean(text: str) -> str:
@@ -58,6 +59,10 @@ def _clean(value: object, depth: int) -> Json:
 
 
 def _clean_list(value: Sequence[object], depth: int) -> list[Json]:
+    if value and depth < MAX_DEPTH and isinstance(value, list) and _JUST_INTEGERS.issuperset(map(type, value)):
+        # Packed state is a list of many numbers; if the greatest is not too long, none is.
+        _whole(max(map(abs, cast("list[int]", value))))
+        return cast("list[Json]", value)
     cleaned = [_clean(item, depth + 1) for item in value]
     # Returning the given object avoids a second copy of a large value.
     return cast("list[Json]", value) if isinstance(value, list) and all(map(is_, cleaned, value)) else cleaned

@@ -39,6 +39,7 @@ from recollectum.storage.shared.choosing import check_keys_apart
 from recollectum.storage.shared.key_place import CHANGES
 from recollectum.storage.tables.catalog import catalog_changes, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
+from recollectum.upkeep.abandoned_vaults import is_abandoned
 
 #: How often the catalog is looked at again because somebody made a vault before it was moved.
 _ROUNDS = 5
@@ -322,15 +323,19 @@ class _Journey:
 
     def _check_database(self) -> None:
         """Refuse a database that has vaults of another home."""
-        database = self._places.at(self._target)
+        database, move = self._places.at(self._target), self._move
         end = time.monotonic() + PATIENCE.total_seconds()
         while strange := set(database.vault_ids()) - set(self._catalog.read(vaults.ids)):
             # Somebody may be making a vault, and the catalog was here when they began.
             if time.monotonic() < end:
                 time.sleep(_PAUSE_SECONDS)
                 continue
+            others = [one for one in strange if not is_abandoned(database, self._keys, one, move.clock)]
+            if not others:
+                # `doctor` removes them.
+                return
             raise Conflict(
-                f"{database.place_of_catalog} has {len(strange)} vaults that this home has not; name an empty database"
+                f"{database.place_of_catalog} has {len(others)} vaults that this home has not; name an empty database"
             )
 
     def _announce(self) -> None:

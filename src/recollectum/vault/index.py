@@ -1,15 +1,16 @@
 """Reports on the search index of a vault, updates it, rolls it back and verifies it."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.errors import ModelMissing, NotFound
+from recollectum.domain.errors import ModelMissing, NotFound, StorageError
 from recollectum.domain.hit import IndexHealth
 from recollectum.domain.records import dataclass
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
-from recollectum.recall.index import rechunking
+from recollectum.recall.index import rechunking, waiting
 from recollectum.recall.index.verification import check_index, rebuild_index
 from recollectum.recall.vectors import backlog
 from recollectum.recall.vectors.vector_search import VectorSearch
@@ -42,6 +43,8 @@ class IndexStatus:
     """How much of a vault is indexed, and how."""
 
     pieces: int
+    #: Texts that wait for the index; the next search indexes them first.
+    waiting: int
     #: Whether the chunks are from another version, and will be cut again at the next query or update.
     recutting: bool
     generations: tuple[GenerationStatus, ...]
@@ -61,12 +64,16 @@ class Index(VaultService):
 
     @operation(Action.INDEX_WRITE, Scope.USER)
     def update(self, progress: Callable[[int], None] | None = None) -> int:
-        """Embed every chunk without a vector; return how many. After an interruption it continues where it stopped."""
+        """Embed every chunk without a vector; return how many. After an interruption it continues where it stopped.
+
+        Then merge the parts of the text index, so that words are found sooner.
+        """
         with self._runtime.vault.use() as opened:
             return self._embed(opened.vectors, progress)
 
     def _embed(self, meaning: VectorSearch, progress: Callable[[int], None] | None) -> int:
         database = self._runtime.database
+        waiting.index_all(database)
         embedder, why = meaning.embedder()
         if embedder is None:
             raise ModelMissing(why or "embedding.provider is none; set it to local or another one first")
@@ -74,13 +81,14 @@ class Index(VaultService):
             # Cut chunks of another version again first: the embedded chunks must be the ones that are searched.
             pass
         # An explicit update uses this model, even after a rollback from it.
-        database.write(lambda tx: meta.save(tx, backlog.ROLLED_BACK_MODEL, ""))
+        parts = database.write(_forget_rollback)
         meaning.begin(database, embedder)
         done = 0
         while count := meaning.step(database, embedder, _STEP).count:
             done += count
             if progress:
                 progress(count)
+        meaning.merge(database, parts)
         return done
 
     @operation(Action.INDEX_WRITE, Scope.USER)
@@ -123,6 +131,9 @@ class Index(VaultService):
     @operation(Action.INDEX_READ, Scope.USER)
     def verify(self) -> IndexHealth:
         """Check that the rows, their seals and the full-text index agree."""
+        # A vault that takes no writes is checked as it is.
+        with suppress(StorageError):
+            waiting.index_all(self._runtime.database)
         return self._runtime.read(lambda tx, _: check_index(tx))
 
     def _status(self) -> IndexStatus:
@@ -134,6 +145,7 @@ class Index(VaultService):
             found = tuple(_generation_status(tx, one) for one in generations.everything(tx))
             return IndexStatus(
                 pieces=chunks.count(tx),
+                waiting=waiting.count(tx),
                 recutting=rechunking.is_due(tx),
                 generations=found,
                 without_meaning=without,
@@ -141,6 +153,12 @@ class Index(VaultService):
             )
 
         return self._runtime.read(load)
+
+
+def _forget_rollback(tx: Tx) -> int:
+    """Forget which model was rolled back, and return how many parts the text index has."""
+    meta.save(tx, backlog.ROLLED_BACK_MODEL, "")
+    return tx.text.parts
 
 
 def _generation_status(tx: Tx, one: Generation) -> GenerationStatus:

@@ -1,4 +1,4 @@
-"""Appends messages to sessions, one or many, each once and indexed in the same transaction, and removes sessions."""
+"""Appends messages to sessions, one or many, each once, indexes them or lets them wait, and removes sessions."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,11 +9,12 @@ from typing import NamedTuple
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.hit import SourceKind
-from recollectum.domain.ids import check_indexed
+from recollectum.domain.ids import IdMaker, check_indexed
 from recollectum.domain.message import Message, Role
 from recollectum.domain.notice import Notice, total
 from recollectum.domain.session import MAIN, Session, SessionKey
 from recollectum.policy.clock import ClockReading
+from recollectum.recall.index import waiting
 from recollectum.recall.index.chunk_index import index_message, index_messages
 from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
@@ -216,12 +217,8 @@ class Appending:
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        tokens = sum(message.token_estimate for message, _ in waiting)
         newest = max(at for _, at in waiting)
-        last = sessions.grow(self._tx, self._session_id, messages=len(waiting), tokens=tokens, at=newest)
-        if last is None:
-            raise NotFound(f"there is no session {self._session_id!r} in this vault")
-        first = last - len(waiting) + 1
+        first = _grow(self._tx, self._session_id, [message for message, _ in waiting], newest)
         placed = [replace(message, position=first + place) for place, (message, _) in enumerate(waiting)]
         _insert(self._tx, placed)
         self._done += placed
@@ -235,6 +232,37 @@ def append_messages(tx: Tx, session_id: str, said: Sequence[AdmittedMessage], no
     for one in said:
         appending.append(one, now)
     return appending.finish()
+
+
+def append_new_messages(
+    tx: Tx, session_id: str, said: Sequence[AdmittedMessage], ids: IdMaker, now: datetime
+) -> list[Message]:
+    """Append messages that have no id yet to a session, each unless its native id is there already.
+
+    Several messages wait for the index until the next search.
+    """
+    alone = len(said) == 1 or any(one.message.native_id is not None for one in said)
+    if alone or quarantines.standing_ones(tx):
+        return append_messages(tx, session_id, [one.placed(session_id, ids("msg"), now) for one in said], now)
+    if not said:
+        return []
+    # None of them can be there, so nothing is looked up.
+    first = _grow(tx, session_id, [one.message for one in said], now)
+    named = enumerate(zip(said, ids.many("msg", len(said)), strict=True), start=first)
+    placed = [one.placed(session_id, id, now, position).message for position, (one, id) in named]
+    numbers = messages.add_all_new(tx, placed)
+    if not waiting.defer(tx, "messages", numbers):
+        _index_all(tx, numbers, placed)
+    return placed
+
+
+def _grow(tx: Tx, session_id: str, new: Sequence[Message], at: datetime) -> int:
+    """Count new messages in their session, and return the position of the first."""
+    tokens = sum(message.token_estimate for message in new)
+    last = sessions.grow(tx, session_id, messages=len(new), tokens=tokens, at=at)
+    if last is None:
+        raise NotFound(f"there is no session {session_id!r} in this vault")
+    return last - len(new) + 1
 
 
 def insert_messages(tx: Tx, said: Sequence[AdmittedMessage]) -> None:
@@ -292,5 +320,8 @@ def upsert_session_messages(
 
 
 def _insert(tx: Tx, added: Sequence[Message]) -> None:
-    numbers = messages.insert_many(tx, added)
+    _index_all(tx, messages.insert_many(tx, added), added)
+
+
+def _index_all(tx: Tx, numbers: Sequence[int], added: Sequence[Message]) -> None:
     index_messages(tx, ((number, one.text) for number, one in zip(numbers, added, strict=True)))

@@ -78,7 +78,8 @@ class MarkKeeper:
     """Keeps the high-water mark of one open vault in the catalog, by which an older file is noticed.
 
     It is stored when a vault that was written is closed, and after every few writes in between. So what was written in
-    a process that has ended is always covered; of a process that was killed, at most the last few writes are not.
+    a process that has ended is always covered; of a process that was killed, at most the last few writes are not, nor
+    are the texts that wait for the index.
     """
 
     def __init__(self, catalog: Database, vault_id: str, database: Database) -> None:
@@ -170,7 +171,14 @@ class OpenVault:
             self.served.write(self.database, self.clock)
 
     def write_deferred(self) -> None:
-        """Write all that reads deferred."""
+        """Write all that reads deferred, and index the texts that wait, so that they are in the vault's mark."""
+        # Imported here: the import of Recollectum is measured, and opens no vault.
+        from recollectum.recall.index import waiting  # noqa: PLC0415
+
+        # A disk that takes no writes must not keep a vault open, and neither must another host that has erased it; the
+        # next search indexes them.
+        with suppress(StorageError, KeyProblem):
+            waiting.index_all(self.database)
         self.renewals.write(self.database, self.clock)
         self.served.write(self.database, self.clock)
 

@@ -23,7 +23,7 @@ from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.text.cleaning import clean
 from recollectum.vault.files.projects import ProjectPlace, load_scope, parse_optional_place
 from recollectum.vault.intake.draft import check_aware, check_limit, check_score
-from recollectum.vault.refresh import refresh_before_search
+from recollectum.vault.refresh import read_indexed, refresh_before_search
 from recollectum.vault.runtime import VaultRuntime
 
 if TYPE_CHECKING:
@@ -143,9 +143,10 @@ def _answer(
     runtime: VaultRuntime, query: RecallQuery, asked_in: _AskedIn, arms: Arms
 ) -> tuple[RecallResult, tuple[str, ...]]:
     """Return the answer of one snapshot, and the texts of its head."""
-    return runtime.read(
-        lambda tx, reading: pipeline.recall(tx, reading, asked_in.limit(tx, query), arms), on_replica=True
+    found, unindexed = read_indexed(
+        runtime, lambda tx, reading: pipeline.recall(tx, reading, asked_in.limit(tx, query), arms)
     )
+    return found if unindexed is None else (found[0].with_hits(found[0], unindexed), found[1])
 
 
 def _answer_reranked(

@@ -1,21 +1,27 @@
-"""Refreshes notes, transcripts and learnings before a search and when a session begins, within a time limit.
+"""Refreshes notes, transcripts and learnings before a search and when a session begins, and the index before a search.
 
 A refresh is done by the vault itself. Its events name the actor `refresh` and not the caller whose search caused it: a
 caller with read access only writes nothing under their own name.
 """
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from recollectum.domain.access.caller import Caller
 from recollectum.domain.errors import StorageError
+from recollectum.policy.clock import ClockReading
+from recollectum.recall.index import waiting
+from recollectum.storage.port import Tx
 from recollectum.vault.runtime import VaultRuntime
 
 if TYPE_CHECKING:
     from recollectum.domain.files.note import SyncReport
     from recollectum.domain.files.transcript import TranscriptReport
+
+T = TypeVar("T")
 
 #: How long a search may wait for changed files of either kind; then it answers from the stored state.
 PATIENCE_SECONDS = 0.2
@@ -76,6 +82,28 @@ def refresh_transcripts(runtime: VaultRuntime) -> "TranscriptReport | None":
     with suppress(StorageError):
         return sync_transcripts(_as_refresh(runtime), deadline=time.monotonic() + PATIENCE_SECONDS)
     return None
+
+
+def read_indexed(runtime: VaultRuntime, work: Callable[[Tx, ClockReading], T]) -> tuple[T, str | None]:
+    """Run `work` in one snapshot in which all texts are indexed that were there before; or say why not all are.
+
+    It asks for what waits in the snapshot itself, because a search without any must not cost more than that.
+    """
+
+    states = runtime.indexed_states
+
+    def whole(tx: Tx, reading: ClockReading) -> tuple[T] | None:
+        return None if states.lacks(tx) else (work(tx, reading),)
+
+    if found := runtime.read(whole, on_replica=True):
+        return found[0], None
+    try:
+        waiting.index_found(runtime.database)
+    except StorageError as error:
+        why = str(error)
+        done, left = runtime.read(lambda tx, reading: (work(tx, reading), waiting.count(tx)), on_replica=True)
+        return done, f"{left} texts are not indexed yet and were not searched: {why}" if left else None
+    return runtime.read(work, on_replica=True), None
 
 
 def _as_refresh(runtime: VaultRuntime) -> VaultRuntime:

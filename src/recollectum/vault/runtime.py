@@ -23,6 +23,7 @@ from recollectum.vault.open_vaults import SessionCache, VaultHandle
 if TYPE_CHECKING:
     from recollectum.models.language.port import LanguageModel
     from recollectum.recall.archive import ArchiveCache
+    from recollectum.recall.index.waiting import IndexedStates
     from recollectum.recall.rerank import Rerankers
     from recollectum.recall.vectors.query import VectorQuery
     from recollectum.settings.model import Settings
@@ -98,6 +99,12 @@ class VaultRuntime:
         """The cached terms of archived memories."""
         with self.vault.use() as opened:
             return opened.archive
+
+    @property
+    def indexed_states(self) -> "IndexedStates":
+        """The states of the vault in which no text waits for the index."""
+        with self.vault.use() as opened:
+            return opened.vectors.indexed
 
     @property
     def throttle(self) -> RefreshThrottle:

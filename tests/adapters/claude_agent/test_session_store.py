@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from threading import Barrier
@@ -21,7 +22,9 @@ from claude_agent_sdk.testing import run_session_store_conformance
 
 from recollectum import Recollectum, Vault
 from recollectum.adapters.claude_agent import RecollectumSessionStore, memory_hooks, session_store
+from recollectum.adapters.claude_agent.conversations import key_of
 from recollectum.domain.errors import InvalidInput
+from recollectum.vault.purge.request import PurgeRequest, PurgeState
 
 if TYPE_CHECKING:
     from claude_agent_sdk.types import SessionKey, SessionListSubkeysKey, SessionStoreEntry
@@ -160,6 +163,80 @@ def test_what_the_sdk_offers_over_a_store_works(vault: Vault, tmp_path: Path) ->
     asyncio.run(work())
     assert list(vault.sessions.list()) == []
     assert vault.recall("which colour do I like?") == []
+
+
+INNER: "SessionKey" = {**KEY, "subpath": "subagents/agent-1"}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+LONG_AGO = {"timestamp": (datetime.now(UTC) - timedelta(days=30)).isoformat()}
+TWO_DAYS: "list[SessionStoreEntry]" = [
+    cast("SessionStoreEntry", {**_said(1, "user", "My colour is teal."), **LONG_AGO}),
+    _entry(uuid="t", result="teal"),
+    cast("SessionStoreEntry", {**_said(2, "user", "Good morning."), "timestamp": _now()}),
+]
+
+
+def _kept(vault: Vault) -> str:
+    """Everything that the store says of its transcripts."""
+    store = RecollectumSessionStore(vault)
+    loaded = [asyncio.run(store.load(key)) for key in (KEY, INNER)]
+    return json.dumps([loaded, asyncio.run(store.list_sessions(PROJECT)), asyncio.run(_summaries(store))])
+
+
+async def _summaries(store: RecollectumSessionStore) -> object:
+    return [one["data"] for one in await store.list_session_summaries(PROJECT)]
+
+
+def _filled(vault: Vault) -> str:
+    """Keep a transcript with that of a subagent; return the id of the recorded conversation."""
+    store = RecollectumSessionStore(vault)
+    asyncio.run(store.append(KEY, TWO_DAYS))
+    asyncio.run(store.append(INNER, [_entry(uuid="i", isSidechain=True, result="teal")]))
+    other = cast("SessionStoreEntry", {**_said(9, "user", "Hello."), "sessionId": "other", "timestamp": _now()})
+    asyncio.run(store.append({**KEY, "session_id": "other"}, [other]))
+    (found,) = [one.id for one in vault.sessions.list(key_prefix=str(key_of(TALK)))]
+    return found
+
+
+@pytest.mark.parametrize("how", ["purge", "delete"])
+def test_a_transcript_goes_with_the_whole_conversation(vault: Vault, how: str) -> None:
+    conversation = _filled(vault)
+    assert "teal" in _kept(vault)
+    if how == "purge":
+        purge = vault.privacy.purge
+        preview = purge.preview(PurgeRequest.sessions(conversation))
+        # The conversation, and the transcripts of it and of its subagent.
+        assert preview.counts["sessions"] == 3
+        assert purge.run(preview.token).state is PurgeState.DONE
+    else:
+        assert vault.sessions.delete(conversation)
+    assert "teal" not in _kept(vault)
+    assert TALK not in _kept(vault)
+    assert "other" in _kept(vault)
+
+
+def test_an_entry_goes_with_the_message_that_was_made_from_it(vault: Vault) -> None:
+    _filled(vault)
+    purge = vault.privacy.purge
+    assert purge.run(purge.preview(PurgeRequest.older_than(20)).token).state is PurgeState.DONE
+    assert "My colour" not in _kept(vault)
+    assert asyncio.run(RecollectumSessionStore(vault).load(KEY)) == TWO_DAYS[1:]
+    # The list is made from what is left, and goes on.
+    assert "Good morning." in json.dumps(asyncio.run(_summaries(RecollectumSessionStore(vault))))
+
+
+def test_a_transcript_stays_while_a_part_of_the_conversation_does(vault: Vault) -> None:
+    first = _filled(vault)
+    vault.sessions.chat(first).end()
+    vault.sessions.open_key(key_of(TALK)).add("user", "Good evening.")
+    purge = vault.privacy.purge
+    assert purge.run(purge.preview(PurgeRequest.sessions(first)).token).state is PurgeState.DONE
+    assert "My colour" not in _kept(vault)
+    assert asyncio.run(RecollectumSessionStore(vault).load(KEY)) == [TWO_DAYS[1]]
 
 
 def test_writers_at_the_same_time_lose_no_entry_and_no_summary(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

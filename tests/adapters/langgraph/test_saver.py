@@ -3,7 +3,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast
@@ -16,9 +16,12 @@ from langgraph.graph import START, StateGraph
 
 from recollectum import Recollectum
 from recollectum.adapters.langgraph import RecollectumSaver
+from recollectum.adapters.langgraph.thread_log import MARGIN
 from recollectum.adapters.packing import pack, unpack
 from recollectum.adapters.session_log import SessionLog
 from recollectum.testing import ScriptedModel
+from recollectum.vault.sessions.chat import Chat
+from recollectum.vault.sessions.service import Sessions
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -254,3 +257,31 @@ def test_what_is_written_during_pruning_stays(home: Recollectum, saver: Recollec
     finally:
         done.set()
         pruning.join()
+
+
+@pytest.mark.parametrize("step", ["list", "chat", "messages"])
+def test_a_thread_that_is_replaced_while_it_is_read_is_read_again(
+    home: Recollectum, saver: RecollectumSaver, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    _put(saver, _config("t", checkpoint_ns="first"), n="first")
+    config = _config("t")
+    for number in range(MARGIN + 50):
+        config = _put(saver, config, n=number)
+    owner: type = Chat if step == "messages" else Sessions
+    real = cast("Callable[..., object]", getattr(owner, step))
+    pruned: list[str] = []
+
+    def read(self: object, *args: object, **named: object) -> object:
+        # Another process prunes the thread: when its sessions are listed, when the first of them is about to be
+        # opened, or between the first two pages of its messages.
+        found = None if step == "chat" else real(self, *args, **named)
+        if not pruned:
+            pruned.append(step)
+            RecollectumSaver(home.vault("user:ann")).prune(["t"])
+        return real(self, *args, **named) if step == "chat" else found
+
+    monkeypatch.setattr(owner, step, read)
+    found = saver.get_tuple(_config("t", checkpoint_ns="first"))
+    assert pruned == [step]
+    assert found is not None
+    assert found.checkpoint["channel_values"] == {"n": "first"}

@@ -1,5 +1,6 @@
 """The daemon as a process: one for each home, known to others while it lives, and gone without a trace when it ends."""
 
+import ctypes
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import stat
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
+from pathlib import Path
 
 import pytest
 
@@ -158,6 +160,24 @@ def test_without_http_it_only_looks_after_the_vaults() -> None:
     again = called("daemon", "stop")
     assert again.returncode == 1
     assert "nothing to stop" in again.stderr
+
+
+def test_without_http_it_stops_when_another_thread_gets_the_signal() -> None:
+    home().close()
+    with daemon("--no-http") as running:
+        # After a round it has waited for a signal for a while.
+        until(_made_a_round)
+        own = running.process.pid
+        threads = {int(thread.name) for thread in Path(f"/proc/{own}/task").iterdir()} - {own}
+        assert threads
+        # As the system may do with a signal to the process.
+        assert ctypes.CDLL(None).tgkill(own, min(threads), signal.SIGTERM) == 0
+        assert running.wait() == 0
+
+
+def _made_a_round() -> bool:
+    with home() as opened:
+        return any(one.last_run for one in list_rounds(opened))
 
 
 def runs() -> list[ConsolidationRun]:

@@ -1,11 +1,19 @@
 """What the daemon does by itself, seen from outside: files are followed, and many vaults need no more threads."""
 
 import signal
+import threading
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from recollectum.domain.access.owner import Owner
+from recollectum.doors.server.daemon import upkeep_runtime
+from recollectum.upkeep.rounds.scheduler import NAMES, duty
 from recollectum.upkeep.rounds.status import list_rounds
+from recollectum.vault.purge.request import PurgeRequest
+from recollectum.vault.vault import Vault
 from tests.doors.server.daemons import Running, daemon, home, until
 from tests.vault.transcript_files import append, lines, said
 
@@ -44,6 +52,22 @@ def test_a_transcript_that_grows_is_followed(tmp_path: Path) -> None:
         until(lambda: found("remark2"))
         append(path, said(7))
         until(lambda: found("remark7"))
+
+
+@pytest.mark.feature("M9")
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "backup"])
+def test_a_round_makes_no_vault_for_a_person_who_is_erased_while_it_looks_at_the_vaults(name: str) -> None:
+    with home() as opened:
+        opened.vault(ALICE).memories.save("the spare key is under the third flowerpot")
+        upkeep = upkeep_runtime(opened, threading.Event())
+
+        def erase_and_open(owner: Owner) -> Vault:
+            purge = opened.vault(owner).privacy.purge
+            purge.run(purge.preview(PurgeRequest.user()).token)
+            return upkeep.open_vault(owner)
+
+        duty(replace(upkeep, open_vault=erase_and_open), name, timedelta(minutes=1)).make(force=True)
+        assert opened.admin.entries() == []
 
 
 def threads(running: Running) -> int:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.domain.hit import SearchMode
+from recollectum.domain.hit import Reasons, SearchMode
 from recollectum.domain.models.embedder import Purpose
 from recollectum.recall.index.passages import ECHO_CHARACTERS, text_hash
 from recollectum.recall.vectors import backlog
 from recollectum.recall.vectors.quantisation import quantise
-from recollectum.recall.vectors.vector_search import STEP
+from recollectum.recall.vectors.vector_search import FEW_PARTS, STEP
 from recollectum.storage.port import Tx
+from recollectum.vault.vault import Vault
 from tests.crashes.programs import run
 from tests.matrix.homes import Turning
 from tests.recall.homes import beside, change, opened, rows, scripted
@@ -332,3 +333,36 @@ def test_the_generation_vanishing_while_the_model_works_is_no_error(
         assert [hit.text for hit in vault.recall("car")] == ["my car is red"]
         embedder.fail = None
         assert vault.recall("automobile").rung is SearchMode.HYBRID
+
+
+@pytest.mark.feature("G11")
+def test_the_parts_of_the_text_index_are_merged_by_an_update_and_after_questions(place: Path) -> None:
+    with opened(place, scripted()) as vault:
+        for number in range(40):
+            vault.memories.save(f"number {number} of many")
+        before, parts = _ranking(vault), _parts(place)
+        vault.admin.index.update()
+        assert _parts(place) <= 2 < parts
+        assert _ranking(vault) == before
+        for number in range(40, 200):
+            vault.memories.save(f"number {number} of many")
+            if _parts(place) > FEW_PARTS:
+                break
+        assert _parts(place) > FEW_PARTS
+        before = _ranking(vault)
+        vault.recall("number 7 of many")
+        for _ in range(500):
+            if _parts(place) <= FEW_PARTS:
+                break
+            threading.Event().wait(0.01)
+        assert _parts(place) <= FEW_PARTS
+        assert _ranking(vault) == before
+
+
+def _ranking(vault: Vault) -> list[tuple[str, Reasons]]:
+    return [(hit.text, hit.reasons) for hit in vault.recall("number 7 of many", meaning=False)]
+
+
+def _parts(place: Path) -> int:
+    with beside(place) as database:
+        return database.read(lambda tx: tx.text.parts)

@@ -56,6 +56,14 @@ def test_a_component_comes_back_within_half_a_step(dimensions: int) -> None:
     assert np.abs(_read(data, dimensions) - _exact(rows)).max() <= STEP / 2 + 1e-4
 
 
+@DIMENSIONS
+def test_a_low_bit_is_one_half_step_more_or_less(dimensions: int) -> None:
+    high, low = unpack_rows(quantise(_random(40, dimensions)), dimensions)
+    bits = np.unpackbits(low, axis=1, count=dimensions, bitorder="little").astype(np.float32)
+    assert np.array_equal(dequantise(high, low), 2 * high.astype(np.float32) + bits - 1)
+    assert dequantise(high[:0], low[:0]).shape == (0, dimensions)
+
+
 @given(st.lists(st.integers(-254, 254), min_size=5, max_size=20))
 def test_what_is_a_whole_number_of_steps_comes_back_as_it_was(steps: list[int]) -> None:
     row = np.array([[*steps, 254]], np.float32)

@@ -58,7 +58,7 @@ def test_the_types_of_a_statement_are_asked_in_one_round_trip(postgres: Postgres
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
-def test_a_connection_that_is_lost_while_types_are_asked_is_not_used_again(postgres: PostgresDatabase) -> None:
+def test_a_connection_lost_while_types_are_asked_is_not_used_again(postgres: PostgresDatabase) -> None:
     with psycopg.connect(postgres.administrator_url, autocommit=True) as administrator:
         connection = psycopg.connect(postgres.url(), autocommit=True)
         administrator.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import StorageError
 from recollectum.domain.ids import system_clock
 from recollectum.storage.engine import ServerFinding
@@ -240,3 +241,23 @@ def test_the_doctor_tells_what_the_server_shows(postgres: PostgresDatabase, tmp_
     (told,) = [one for one in found if one.topic == "row-level security"]
     assert told.severity == "problem"
     assert told.cure
+
+
+def test_the_doctor_removes_an_empty_vault_that_nobody_lists_only_when_it_is_old(
+    postgres: PostgresDatabase, tmp_path: Path
+) -> None:
+    settings = {"storage.url": postgres.url(), "encryption": "off", "embedding.provider": "none"}
+    with Recollectum(tmp_path / "home", settings=settings) as home:
+        home.vault("user:ann")
+        # A program that makes a vault has come this far; then it is killed.
+        home.admin.engine.create_vault("vlt_killed", Owner.parse("user:ben"), None, {})
+
+        def fixed() -> list[bool]:
+            found = examine(home.admin, lambda one: home.vault(str(one)).admin.clock(), home.settings, fix=True)
+            return [one.fixed for one in found if one.topic == "orphan files"]
+
+        assert fixed() == [False]
+        administer(postgres, "UPDATE recollectum_catalog.vault_state SET last_write_at = last_write_at - 7200000000")
+        assert fixed() == [True]
+        assert fixed() == []
+        assert len(home.admin.engine.vault_ids()) == 1

@@ -1,9 +1,13 @@
 """Many rows in one statement: the values, their order and their numbers are those of one statement for each."""
 
+import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollectum.domain.errors import InvalidInput, StorageError
 from recollectum.storage.port import Database, Params, Tx
@@ -38,6 +42,28 @@ def test_rows_are_numbered_in_their_order_and_read_back_as_they_were(vault: Data
     names = ("at", "subject", "subject_id", "actor", "state", "payload")
     found = vault.read(lambda tx: tx.rows(_ALL, {}))[1:]
     assert [(row[1], *row[3:]) for row in found] == [tuple(row[name] for name in names) for row in rows]
+
+
+_NUMBERS = st.integers(-(2**63), 2**63 - 1)
+_COLUMNS = st.one_of(
+    *(
+        st.tuples(st.just(type_), st.one_of(st.lists(value), st.lists(st.none() | value), st.lists(st.just(one))))
+        for type_, value, one in (
+            (20, _NUMBERS | st.booleans(), 7),
+            (25, st.text(st.characters(exclude_categories=["Cs"]), max_size=3), "mem_é"),
+            (17, st.binary(max_size=3), b"\0"),
+            (701, st.floats() | st.just(-0.0), 0.5),
+        )
+    )
+)
+
+
+@given(_COLUMNS)
+def test_a_column_is_encoded_as_its_values_are_one_by_one(column: tuple[int, list[Any]]) -> None:
+    type_, values = column
+    of_type = row_arrays.array_of(type_)
+    head = struct.pack(">iiIii", 1, None in values, type_, len(values), 1)
+    assert of_type(values).data == head + b"".join(of_type.encoded(values))
 
 
 def test_no_rows_send_nothing(vault: Database) -> None:

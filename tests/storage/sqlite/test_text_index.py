@@ -112,3 +112,26 @@ def test_a_word_that_was_much_spoken_of_once_still_counts(times: int) -> None:
     indexed = Indexed(chunks.items())
     found = indexed.index.matches(_phrases("badger fence"))
     assert {*range(10, 160), 20_000} == set(found.best(len(found)))
+
+
+@pytest.mark.feature("G11")
+def test_parts_are_merged_a_few_pages_at_a_time_and_nothing_else_is_found() -> None:
+    chance = random.Random(7)
+    indexed = Indexed()
+    for number in range(1, 401):
+        indexed.add([(number, " ".join(f"w{chance.randrange(300)}" for _ in range(20)))])
+    with indexed.connection:
+        indexed.index.remove([5, 77, 200])
+    searches = [_phrases("w7 w8 nowhere"), [Phrase("w1", prefix=True)], _phrases("w299")]
+    before, parts = [scored(indexed.index.matches(one)) for one in searches], indexed.index.parts
+    steps = 0
+    more = True
+    while more:
+        with indexed.connection:
+            more = indexed.index.scrub(pages=8)
+        steps += more
+        assert [scored(indexed.index.matches(one)) for one in searches] == before
+    assert parts > 3 > indexed.index.parts
+    assert steps
+    assert [scored(indexed.index.matches(one)) for one in searches] == before
+    indexed.connection.execute("INSERT INTO search (search) VALUES ('integrity-check')")

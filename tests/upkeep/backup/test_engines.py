@@ -15,6 +15,8 @@ from recollectum.storage.copying.database_file import open_file
 from recollectum.storage.engine import VAULT
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.restore import restore_home, restore_vaults
+from recollectum.upkeep.rekey.vault_keys import rekey_vaults
+from recollectum.vault.intake.new_message import NewMessage
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.plugins.postgres import PostgresDatabase
 from tests.recall.homes import scripted
@@ -38,6 +40,27 @@ def _restored(place: Path, backup: Path, url: str, encryption: str) -> None:
     given = opening(place)
     settings = replace(given.settings, encryption=encryption, storage=StorageSettings(url=url))
     restore_home(Home(place / "home"), backup, replace(given, settings=settings))
+
+
+@pytest.mark.parametrize(("first", "second"), [("files", "files"), ("files", "database"), ("database", "files")])
+def test_messages_that_wait_for_the_index_are_found_where_they_come_back(
+    postgres: PostgresDatabase, place: Path, first: str, second: str
+) -> None:
+    urls = {"files": "", "database": postgres.url()}
+    with _opened(place, urls[first], Turning(), "auto") as home:
+        told = [NewMessage(role="user", content=f"a {word} in the garden") for word in ("zebra", "walrus")]
+        home.vault(ANN).sessions.open().add_many(told)
+        made = back_up(home.admin, to=place / "stick")
+        assert home.vault(ANN).admin.index.status().waiting == 2
+    (place / "home").rename(place / "gone")
+    _restored(place, made.path, urls[second], "auto")
+    with _opened(place, urls[second], Turning(), "auto") as home:
+        vault = home.vault(ANN)
+        assert vault.admin.index.status().waiting == 2
+        rekey_vaults(home.admin, [Owner.parse(ANN)])
+        assert vault.recall("walrus")[0].text == "a walrus in the garden"
+        assert vault.admin.index.status().waiting == 0
+        assert vault.admin.index.verify().sound
 
 
 @pytest.mark.parametrize(("first", "encryption"), [("files", "off"), ("database", "auto")])

@@ -34,6 +34,7 @@ from recollectum.upkeep.bundle.contents import EXPORTED, LEFT_OUT
 from recollectum.upkeep.bundle.export import export_bundle
 from recollectum.upkeep.bundle.load import load_bundle, read_bundle
 from recollectum.vault.intake.draft import Draft
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
 from tests.home.extensions.samples import files, write_folder
@@ -114,6 +115,20 @@ def test_what_is_exported_and_imported_is_exported_again_in_equal_bytes(
     assert made.files > 40
     one, two, three = ((tmp_path / name).read_bytes() for name in ("one.zip", "two.zip", "three.zip"))
     assert one == two == three
+
+
+def test_messages_that_wait_for_the_index_are_found_in_the_imported_vault(
+    home: Callable[[str], Recollectum], tmp_path: Path
+) -> None:
+    with home("first") as first:
+        told = [NewMessage(role="user", content=f"a {word} in the garden") for word in ("zebra", "walrus")]
+        first.vault(ANN).sessions.open().add_many(told)
+        export_bundle(first.admin, tmp_path / "one.zip")
+        assert first.vault(ANN).admin.index.status().waiting == 2
+    with home("second") as second:
+        load_bundle(second.admin, tmp_path / "one.zip")
+        assert second.vault(ANN).admin.index.status().waiting == 0
+        assert second.vault(ANN).recall("walrus")[0].text == "a walrus in the garden"
 
 
 @pytest.fixture

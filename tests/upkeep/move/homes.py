@@ -13,7 +13,7 @@ from queue import Queue
 
 from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.ids import system_clock
+from recollectum.domain.ids import Clock, system_clock
 from recollectum.home.paths import Home
 from recollectum.settings.load import load
 from recollectum.upkeep.move import Move, MoveResult, move_home
@@ -36,11 +36,13 @@ def opened(place: Path) -> Recollectum:
     return Recollectum(place / "home", environ=environ_of(place))
 
 
-def made(place: Path, url: str, owners: Sequence[str] = (ANN, BEN), count: int = 20) -> dict[str, object]:
+def made(
+    place: Path, url: str, owners: Sequence[str] = (ANN, BEN), count: int = 20, *, encryption: str = "auto"
+) -> dict[str, object]:
     """A home with a vault for each owner on one engine; what it says."""
     (place / "home").mkdir(mode=0o700)
     line = f'url = "{url}"\n' if url else ""
-    (place / "home" / "settings.toml").write_text(_SETTINGS + line)
+    (place / "home" / "settings.toml").write_text(f'encryption = "{encryption}"\n{_SETTINGS}{line}')
     with opened(place) as home:
         for owner in owners:
             fill(home.vault(owner), count)
@@ -60,11 +62,11 @@ def says(place: Path, owners: Sequence[str] = (ANN, BEN)) -> dict[str, object]:
         }
 
 
-def moved(place: Path, url: str, *owners: str, dry_run: bool = False) -> MoveResult:
+def moved(place: Path, url: str, *owners: str, dry_run: bool = False, clock: Clock = system_clock) -> MoveResult:
     """Move all vaults, or those of some owners, in this process."""
     home, environ = Home(place / "home"), environ_of(place)
     settings = load(home, cwd=place, environ=environ).settings
-    move = Move(home=home, settings=settings, url_setting=url, url=url, environ=environ, clock=system_clock)
+    move = Move(home=home, settings=settings, url_setting=url, url=url, environ=environ, clock=clock)
     if owners:
         move = replace(move, owners=tuple(Owner.parse(one) for one in owners))
     return move_home(move, dry_run=dry_run)

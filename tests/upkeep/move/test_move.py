@@ -10,9 +10,11 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Conflict, NotFound, StorageError
+from recollectum.domain.ids import system_clock
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.move import MoveResult
 from recollectum.upkeep.rekey.vault_keys import rekey_vaults
+from recollectum.vault.intake.new_message import NewMessage
 from tests.matrix.homes import quick_folder
 from tests.plugins.postgres import PostgresDatabase, available, database_on, words_in_rows
 from tests.upkeep.homes import ANN, BEN
@@ -52,6 +54,19 @@ def test_a_home_moves_to_a_database_and_back(postgres: PostgresDatabase, place: 
     again = moved(place, postgres.url())
     assert (again.vaults, again.copied) == (2, 2)
     assert says(place) == changed
+
+
+def test_messages_that_wait_for_the_index_are_found_after_a_move(postgres: PostgresDatabase, place: Path) -> None:
+    made(place, "")
+    with opened(place) as home:
+        vault = home.vault(ANN)
+        for word, url in (("zebra", postgres.url()), ("walrus", "")):
+            told = [NewMessage(role="user", content=f"a {word} in the garden"), NewMessage(role="user", content=word)]
+            vault.sessions.open().add_many(told)
+            moved(place, url)
+            assert vault.admin.index.status().waiting == 2
+            assert f"a {word} in the garden" in [hit.text for hit in vault.recall(word)]
+            assert vault.admin.index.verify().sound
 
 
 def test_a_vault_gets_new_keys_between_its_moves(postgres: PostgresDatabase, place: Path) -> None:
@@ -177,6 +192,28 @@ def test_a_database_with_the_vaults_of_others_is_refused(postgres: PostgresDatab
         moved(place, postgres.url(), ANN)
     assert says(place) == before
     assert says(place / "other") == other
+
+
+@pytest.mark.parametrize("encryption", ["auto", "off"])
+def test_a_vault_whose_creation_was_killed_keeps_no_move_out(
+    postgres: PostgresDatabase, place: Path, encryption: str
+) -> None:
+    before = made(place, postgres.url(), encryption=encryption)
+    with opened(place) as home:
+        # As `make_vault` leaves it when it is killed before the catalog lists the vault.
+        key = home.admin.keys.make_key("vlt_killed") if encryption == "auto" else None
+        home.admin.engine.create_vault("vlt_killed", Owner.parse("user:cleo"), key, {})
+    moved(place, "")
+    if encryption == "off":
+        # Nothing but its age tells that no other home is making it.
+        with pytest.raises(Conflict, match="has 1 vaults that this home has not; name an empty database"):
+            moved(place, postgres.url())
+    later = (system_clock() + timedelta(hours=2)).replace(microsecond=0)
+    assert moved(place, postgres.url(), clock=lambda: later).copied == 2
+    assert says(place) == before
+    with opened(place) as home:
+        assert home.vault("user:cleo").memories.save("made anew").memory
+    assert moved(place, "").copied == 3
 
 
 def test_a_catalog_that_is_lost_is_not_replaced_by_that_of_the_database(

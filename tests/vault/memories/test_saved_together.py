@@ -1,6 +1,7 @@
 """Many memories saved at once become what they become one by one: ids, numbers, events, versions and hits."""
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -85,3 +86,25 @@ def test_what_a_quarantined_source_saves_is_set_aside_one_by_one(vault: Vault) -
 
 def test_an_empty_list_saves_nothing(vault: Vault) -> None:
     assert vault.memories.save_many([]) == []
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_the_garbage_collector_runs_afterwards_if_it_ran_before(tmp_path: Path, *, runs: bool) -> None:
+    seen: list[bool] = []
+
+    def drafts(last: str) -> Iterator[Draft]:
+        yield Draft(content="The bus leaves at nine.")
+        seen.append(gc.isenabled())
+        yield Draft(content=last)
+
+    with open_home(tmp_path, Turning()) as home:
+        vault = home.vault("user:ann")
+        if not runs:
+            gc.disable()
+        try:
+            vault.memories.save_many(drafts("The harbour is closed."))
+            with pytest.raises(InvalidInput):
+                vault.memories.save_many(drafts(""))
+            assert (gc.isenabled(), seen) == (runs, [False, False])
+        finally:
+            gc.enable()

@@ -124,7 +124,8 @@ class RecollectumMemoryService(BaseMemoryService):
         found: list[MemoryEntry] = []
         for limit in ask_steps(self._results, _SPARE * self._results):
             hits = vault.recall(query, limit=limit, agent=app_name)
-            found = list(islice(_entries(hits, documents), self._results))
+            told = [hit for hit in hits if not _is_question(vault, hit, query)]
+            found = list(islice(_entries(told, documents), self._results))
             if len(found) == self._results or len(hits) < limit:
                 break
         return SearchMemoryResponse(memories=found)
@@ -135,6 +136,14 @@ class RecollectumMemoryService(BaseMemoryService):
         for one in list(documents.list((app_name,))) if memory_id is None else _one(documents, vault, memory_id):
             Documents(vault, _DELETED_KIND, app_name).save([((app_name,), one.name, {}, None)])
             documents.forget_memory(one.memory)
+
+
+def _is_question(vault: "Vault", hit: "Hit", query: str) -> bool:
+    """Return whether a hit is the question itself: our session service records it before it is answered."""
+    if hit.text.strip() != query.strip() or hit.source.session_id is None:
+        return False
+    last = vault.sessions.chat(hit.source.session_id).messages(limit=1)
+    return bool(last) and last[0].id == hit.source.message_id
 
 
 def _one(documents: Documents, vault: "Vault", memory_id: str) -> list[Document]:

@@ -29,7 +29,7 @@ class Conversations:
 
     def sessions(self, name: str) -> "list[Session]":
         """Return the sessions of a conversation, newest first: an idle one may have been ended and gone on."""
-        keys = _key(name).under_every_name()
+        keys = key_of(name).under_every_name()
         found = [one for key in keys for one in self._vault.sessions.list(key_prefix=str(key))]
         return sorted((one for one in found if one.key in keys), key=lambda one: one.id, reverse=True)
 
@@ -38,17 +38,17 @@ class Conversations:
         chats = [self._vault.sessions.chat(one.id) for one in self.sessions(name)]
         return {one.native_id for chat in chats for one in first_to_last(chat) if one.native_id}
 
-    def add(self, name: str, said: "Sequence[Message]") -> None:
-        """Record messages of a transcript; those that are recorded already stay as they are."""
-        self.add_new(name, [hand_in(one) for one in said])
+    def add(self, name: str, said: "Sequence[Message]") -> "list[Message]":
+        """Record messages of a transcript and return them; those that are recorded already stay as they are."""
+        return self.add_new(name, [hand_in(one) for one in said])
 
-    def add_new(self, name: str, said: Sequence[NewMessage]) -> None:
+    def add_new(self, name: str, said: Sequence[NewMessage]) -> "list[Message]":
         """Record messages in one transaction."""
-        key = _key(name)
-        if said:
-            found = self.sessions(name)
-            chat = self._vault.sessions.chat(found[0].id) if found else self._vault.sessions.open_key(key)
-            chat.add_many(said)
+        if not said:
+            return []
+        found = self.sessions(name)
+        chat = self._vault.sessions.chat(found[0].id) if found else self._vault.sessions.open_key(key_of(name))
+        return chat.add_many(said)
 
     def delete(self, name: str) -> None:
         """Destroy what is recorded of a conversation."""
@@ -56,5 +56,6 @@ class Conversations:
             self._vault.sessions.delete(one.id)
 
 
-def _key(name: str) -> SessionKey:
+def key_of(name: str) -> SessionKey:
+    """Return the key of a conversation."""
     return SessionKey(agent=name_agent(_FORM), channel=_CHANNEL, topic=name)

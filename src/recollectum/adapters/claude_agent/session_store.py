@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 from claude_agent_sdk import fold_session_summary
 from claude_agent_sdk.types import SessionStore
 
-from recollectum.adapters.claude_agent.conversations import Conversations
+from recollectum.adapters.claude_agent.conversations import Conversations, key_of
 from recollectum.adapters.packing import pack_json, unpack_json
 from recollectum.adapters.session_log import SessionLog, finished, first_to_last
+from recollectum.domain.session import ORIGIN, origin_of_summary, origin_of_transcript
 from recollectum.vault.intake.new_message import NewMessage
 
 if TYPE_CHECKING:
@@ -75,17 +76,20 @@ class RecollectumSessionStore(SessionStore):
 
     def _append(self, key: "SessionKey", entries: "Sequence[SessionStoreEntry]") -> None:
         log, name = self._place(key)
+        conversation, recorded = key_of(key["session_id"]), dict[str, str]()
         if "subpath" not in key:
             # First: the SDK hands in again what failed, and what is recorded already is known by its id.
             conversations = Conversations(self._of(key["project_key"]))
-            conversations.add(key["session_id"], conversations.read([json.dumps(one).encode() for one in entries]))
+            said = conversations.read([json.dumps(one).encode() for one in entries])
+            recorded = {str(one.native_id): one.id for one in conversations.add(key["session_id"], said)}
         chat = log.open(name, title=" ".join([key["session_id"], *([name] if "subpath" in key else [])]))
         last = _last(chat)
-        added = [*([] if last else [_head(name)]), *map(_message, entries)]
+        head = [] if last else [_head(name, origin_of_transcript(conversation))]
+        added = [*head, *(_message(one, recorded.get(str(one.get("uuid")))) for one in entries)]
         if "subpath" not in key:
             folded = fold_session_summary(_summary(chat, key, last), key, list(entries))
             at = (last.position if last else 0) + len(added) + 1
-            added.append(_record(_SUMMARY, {"data": folded["data"], "at": at}))
+            added.append(_record(_SUMMARY, {"data": folded["data"], "at": at}, origin_of_summary(conversation)))
         chat.add_many(added)
 
     def _load(self, key: "SessionKey") -> "list[SessionStoreEntry] | None":
@@ -144,19 +148,21 @@ class RecollectumSessionStore(SessionStore):
                 yield one, self._names[one.id]
 
 
-def _record(kind: str, value: "dict[str, Json]", native_id: str | None = None) -> NewMessage:
-    return NewMessage(role="info", content="", native_id=native_id, extra={kind: pack_json(value)})
+def _record(kind: str, value: "dict[str, Json]", origin: str | None, native_id: str | None = None) -> NewMessage:
+    """Return a record that is erased with its origin."""
+    extra = {kind: pack_json(value), **({ORIGIN: origin} if origin else {})}
+    return NewMessage(role="info", content="", native_id=native_id, extra=extra)
 
 
-def _head(name: str) -> NewMessage:
+def _head(name: str, origin: str) -> NewMessage:
     # The same native id is stored once, also when two processes begin a transcript.
-    return _record(_HEAD, {"name": name}, _HEAD)
+    return _record(_HEAD, {"name": name}, origin, _HEAD)
 
 
-def _message(entry: "SessionStoreEntry") -> NewMessage:
+def _message(entry: "SessionStoreEntry", origin: str | None) -> NewMessage:
     given = entry.get("uuid")
     native = f"{_ENTRY}:{given}" if isinstance(given, str) else None
-    return _record(_ENTRY, cast("dict[str, Json]", entry), native)
+    return _record(_ENTRY, cast("dict[str, Json]", entry), origin, native)
 
 
 def _name(chat: "Chat") -> str | None:

@@ -64,6 +64,11 @@ class Caller:
         """Whether this is the process owner, who could read the files anyway."""
         return self.person is None
 
+    @property
+    def by_key(self) -> bool:
+        """Whether an API key says who it is; the person of a key was added before the key."""
+        return self.name.startswith("key:")
+
 
 OPERATOR = Caller(name="process", person=None, permissions=frozenset(Permission))
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -29,6 +30,9 @@ _DRAIN_SECONDS = 5.0
 _TOKEN_BYTES = 32
 _BACKLOG = 2048
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+#: Python handles a signal in the main thread, and a wait without an end goes on where the system gives the signal to
+#: another thread. So the wait for one ends this often.
+_SIGNAL_SECONDS = 0.5
 #: A server that listens on every address is reached at this one from here.
 _HERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
@@ -76,22 +80,31 @@ def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[
     with lock, _stopping() as stop:
         # A killed daemon may have left it.
         remove_daemon(recollectum.home)
-        upkeep = UpkeepRuntime(
-            admin=recollectum.admin, settings=recollectum.settings, open_vault=recollectum.vault, stop=stop
-        )
+        upkeep = upkeep_runtime(recollectum, stop)
         listening = _bind(place) if place else None
         lanes: list[UpkeepThread] = []
         try:
             lanes = start_threads(upkeep)
             if place is None or listening is None:
                 tell(StartedDaemon(pid=os.getpid(), url=None, started_at=upkeep.admin.clock()))
-                stop.wait()
+                while not stop.wait(_SIGNAL_SECONDS):
+                    pass
             else:
                 _answer(recollectum, _Bound(listening, place.tls), stop, tell)
         finally:
             stop.set()
             ended = _leave(upkeep, listening, lanes)
     return ended
+
+
+def upkeep_runtime(recollectum: Recollectum, stop: threading.Event) -> UpkeepRuntime:
+    """Return what the rounds of a home use. They open vaults that exist: a person may be erased during a round."""
+    return UpkeepRuntime(
+        admin=recollectum.admin,
+        settings=recollectum.settings,
+        open_vault=partial(recollectum.vault, create=False),
+        stop=stop,
+    )
 
 
 def _leave(upkeep: UpkeepRuntime, listening: socket.socket | None, lanes: list[UpkeepThread]) -> bool:

@@ -9,7 +9,7 @@ from recollectum.domain.message import Message
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.index import chunks as chunk_rows
 from recollectum.text.chunking import indexed_chunks
-from recollectum.text.terms.analyser import index_terms
+from recollectum.text.terms.analyser import IndexTerms, index_terms
 
 if TYPE_CHECKING:
     from recollectum.text.markdown import NoteChunk
@@ -36,14 +36,22 @@ def index_message(tx: Tx, number: int, message: Message) -> None:
 
 def index_memories(tx: Tx, memories: Iterable[tuple[int, str, str | None]]) -> None:
     """Index many active memories, each given by its row number, content and key."""
-    pieces = ((number, *piece) for number, content, key in memories for piece in _chunks_with_key(content, key))
-    chunk_rows.add_many(tx, SourceKind.MEMORIES, pieces)
+    to_terms = IndexTerms()
+    rows = chunk_rows.ChunkColumns.empty()
+    for number, content, key in memories:
+        words = key_words(key)
+        for chunk in indexed_chunks(content):
+            rows.add(number, chunk, to_terms(chunk.text + words))
+        if rows.is_full:
+            chunk_rows.add_of_memories(tx, rows)
+            rows = chunk_rows.ChunkColumns.empty()
+    chunk_rows.add_of_memories(tx, rows)
 
 
 def index_messages(tx: Tx, texts: Iterable[tuple[int, str]]) -> None:
     """Index many messages, each given by its row number and text."""
     pieces = ((number, chunk, index_terms(chunk.text)) for number, text in texts for chunk in indexed_chunks(text))
-    chunk_rows.add_many(tx, SourceKind.SESSIONS, pieces)
+    chunk_rows.add_turns(tx, pieces)
 
 
 def index_note(tx: Tx, number: int, path: str, text: str) -> None:

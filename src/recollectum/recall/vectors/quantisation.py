@@ -1,6 +1,7 @@
 """Quantises vectors to nine bits a component (scalar quantisation): a signed byte to scan, and one bit to re-score."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,12 +39,20 @@ def dequantise(high: "Bytes", low: "Bits") -> "Vectors":
     """Return the vectors at full precision, not scaled to length 1."""
     import numpy as np  # noqa: PLC0415
 
-    found = high.astype(np.float32)
-    found *= 2
-    found += np.unpackbits(low, axis=1, count=high.shape[1], bitorder="little")
-    # A bit that is not set means one half-step less.
-    found -= 1
-    return found
+    # In 16 bits, and by a table: unpacking the bits takes as long as all the rest.
+    halves = high.astype(np.int16)
+    halves += halves
+    halves += _half_steps().take(low, axis=0).reshape(len(low), 8 * low.shape[1])[:, : high.shape[1]]
+    return halves.astype(np.float32)
+
+
+@cache
+def _half_steps() -> "NDArray[np.int16]":
+    """Return what the eight low bits of each byte add, in half-steps: a bit that is not set means one less."""
+    import numpy as np  # noqa: PLC0415
+
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    return bits.astype(np.int16) - np.int16(1)
 
 
 def are_valid_rows(data: Sequence[bytes], dimensions: int) -> bool:

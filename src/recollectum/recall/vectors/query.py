@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 #: The query vector moves by this share towards the mean of its first results, which say it in other words.
 FEEDBACK_WEIGHT = 0.15
 _FEEDBACK_CHUNKS = 3
+#: And towards written texts that words and vectors together put first, by this share.
+WRITTEN_FEEDBACK_WEIGHT = 0.3
 
 
 class VectorQuery:
@@ -54,6 +56,16 @@ class VectorQuery:
         if unknown := [number for number in numbers if number not in known]:
             known.update(zip(unknown, self._nearness.of(unknown), strict=True))
         return {number: cosine for number in numbers if (cosine := known[number]) is not None}
+
+    def cosines_towards(self, leading: list[int], numbers: list[int]) -> dict[int, float]:
+        """Return the cosines with the question as it was asked, moved towards some chunks; nothing without them."""
+        middle = self._asked.block.middle(leading)
+        if middle is None:
+            return {}
+        asked = self._asked.query
+        moved = self._asked.moved((asked + WRITTEN_FEEDBACK_WEIGHT * middle).astype(asked.dtype))
+        found = zip(numbers, moved.of(numbers), strict=True)
+        return {number: cosine for number, cosine in found if cosine is not None}
 
     def background(self) -> tuple[float, float]:
         """Return mean and standard deviation of the cosines of all chunks with the question as it was asked."""

@@ -76,6 +76,14 @@ class VectorBlock:
         found = dequantise(self.rows.take(places, axis=0), self.low.take(places, axis=0))
         return ExactVectors(places, found, _row_lengths(found))
 
+    def middle(self, chunks: list[int]) -> "Scores | None":
+        """Return the mean of the vectors of some chunks, each scaled to length 1; None if none has a vector."""
+        import numpy as np  # noqa: PLC0415
+
+        places = self.places(np.array(chunks, np.int64))
+        found = self.exactly(places[places >= 0])
+        return (found.rows / found.lengths[:, None]).mean(axis=0) if len(found.places) else None
+
     def scan(self, asked: "Bytes", spans: list[tuple[int, int]]) -> "Scores":
         """Return the scores of the rows of some spans for a query of signed bytes, in the order of their cosines."""
         count, end = sum(stop - start for start, stop in spans), 0
@@ -219,7 +227,11 @@ class ScanResult:
 
         found = self._candidates(most, allowed)
         numbers, cosines = self.block.numbers[found.places], found.cosines(self.query)
-        order = np.lexsort((-numbers, -cosines))
+        order = np.argsort(-cosines)
+        ordered = cosines[order]
+        if (ordered[1:] == ordered[:-1]).any():
+            # Two keys take several times as long, and ties are rare.
+            order = np.lexsort((-numbers, -cosines))
         # A place that was reserved for a damaged row has no number.
         order = order[numbers[order] > 0][:most]
         return dict(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))

@@ -2,14 +2,15 @@
 
 import threading
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any, Final, TypeVar, cast
 
-from recollectum.domain.errors import ModelError, ModelMissing
+from recollectum.domain.errors import DiskFull, ModelError, ModelMissing, StorageError
 from recollectum.domain.ids import Clock
 from recollectum.domain.models.embedder import Purpose
 from recollectum.domain.records import dataclass
 from recollectum.models.embedding.port import Embedder
-from recollectum.recall.index import rechunking
+from recollectum.recall.index import rechunking, waiting
 from recollectum.recall.vectors import backlog, ivf
 from recollectum.recall.vectors.backlog import BackgroundWorker
 from recollectum.recall.vectors.embedders import Embedders
@@ -31,6 +32,10 @@ STEP: Final = 16
 _SHORT_STEP: Final = backlog.StepSize(STEP, characters=1200)
 #: Rows that are rechunked in one transaction.
 _RECHUNK_ROWS: Final = 64
+#: About so many pages of the text index are merged in one transaction; in the background only while it has more parts
+#: than this, because each question that is asked after a write would merge what was written.
+_MERGED_PAGES: Final = 200
+FEW_PARTS: Final = 4
 #: How often a question is tried again because the model was changed in between.
 _MAX_ATTEMPTS: Final = 3
 _SHORTEST_PAUSE: Final = 1.0
@@ -66,6 +71,7 @@ class VectorSearch:
         self._settings = settings
         self._clock = clock
         self._matrix: VectorMatrix | None = None
+        self.indexed = waiting.IndexedStates()
         self._lock = threading.Lock()
         self._catching_up = BackgroundWorker("recollectum-index", when_idle)
         self._building = BackgroundWorker("recollectum-build", when_idle)
@@ -116,6 +122,9 @@ class VectorSearch:
         matrix, behind = found
         if matrix.wants_lists and standing.current:
             self._group(database, standing.current, matrix)
+        elif awaited is not None and standing.behind:
+            # Not in the thread that this question waits for.
+            self._grouping.start(lambda: _merge_some(database, FEW_PARTS))
         if trouble and not len(matrix):
             return None, trouble
         if behind and not in_time:
@@ -170,13 +179,20 @@ class VectorSearch:
 
     def _go_on(self, database: Database, configured: Embedder | None) -> _IndexState:
         """Return the state of the index; in the background, rebuild what another version or another model made."""
-        due, standing = database.read(
+        due, standing, waits = database.read(
             lambda tx: (
                 not self._pieces_known and rechunking.is_due(tx),
                 self._once(tx, "standing", _load_index_state),
+                # After the others: a state is that of a snapshot, and the first read takes it.
+                self.indexed.lacks(tx),
             ),
             on_replica=True,
         )
+        if waits:
+            # Now, so that they are embedded like any other write; a vault that takes no writes is searched as it is.
+            with suppress(StorageError):
+                waiting.index_found(database)
+            standing = database.read(_load_index_state)
         self._pieces_known = not due
         if configured and (standing.current is None or standing.current.identity == configured.identity.text_key()):
             self._begun = True
@@ -212,14 +228,17 @@ class VectorSearch:
 
         A model that somebody switched back from stays unused.
         """
+        waiting.index_all(database)
         configured, why = self._embedders.get()
         if configured is None and why:
             raise ModelMissing(why)
         while self.recut(database):
             pass
+        # Read with what is read anyway: on a server another transaction would be another round trip.
+        done, (standing, parts) = 0, database.read(lambda tx: (_load_index_state(tx), tx.text.parts))
         if configured is None:
+            self.merge(database, parts)
             return 0
-        done, standing = 0, database.read(_load_index_state)
         answering = self._embedders.of(standing.current.identity) if standing.current else configured
         if standing.current is None and database.read(chunks.last):
             self.begin(database, configured)
@@ -228,7 +247,15 @@ class VectorSearch:
                 self.begin(database, embedder)
             while count := self.step(database, embedder).count:
                 done += count
+        self.merge(database, parts)
         return done
+
+    def merge(self, database: Database, parts: int) -> None:
+        """Merge the parts of the text index, if there are several: a word is sought in all of them."""
+        # A full disk must not fail what was asked for: the index is complete without this.
+        with suppress(DiskFull):
+            while parts > 1 and _merge_some(database):
+                pass
 
     def recut(self, database: Database) -> bool:
         """Rechunk a few rows that another version chunked; return False when none is left."""
@@ -308,6 +335,13 @@ class VectorSearch:
         matrix.refresh(tx, generation)
         self.held_bytes = matrix.held_bytes
         return matrix, backlog.lag(tx, generation)
+
+
+def _merge_some(database: Database, parts: int = 1) -> bool:
+    """Merge some of the text index, if it has more than so many parts; return whether that did anything."""
+    if database.read(lambda tx: tx.text.parts) <= parts:
+        return False
+    return database.write(lambda tx: tx.text.scrub(pages=_MERGED_PAGES))
 
 
 def _load_index_state(tx: Tx) -> _IndexState:

@@ -49,6 +49,9 @@ class PlainValues:
     def seal_all(self, column: Sequence[str | bytes | None]) -> list[bytes | None]:
         """Return a column of new rows as it is stored."""
         text, seal = _PLAIN_TEXT, self.seal
+        if column and column[0] is column[-1] and column.count(column[0]) == len(column):
+            # Most of a column of new rows are missing, or the same.
+            return [None if column[0] is None else seal(column[0])] * len(column)
         # Most of them are texts, which take no call of ours for each.
         return [
             None if one is None else text + one.encode() if one and isinstance(one, str) else seal(one)

@@ -8,7 +8,11 @@ from recollectum.storage.port import Tx
 
 #: Stands for the mark of a key that is destroyed.
 DESTROYED = "destroyed"
-_ADD = "INSERT INTO vault_state (vault_id, key_mark) VALUES (:vault_id, :key_mark) RETURNING vault"
+# Creating it counts as a write: what is empty and was not written for long is taken for abandoned.
+_ADD = """
+    INSERT INTO vault_state (vault_id, key_mark, last_write_at)
+    VALUES (:vault_id, :key_mark, CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)) RETURNING vault
+"""
 _FIND = "SELECT vault FROM vault_state WHERE vault_id = :vault_id"
 _PLACE = "SELECT vault, last_write_at FROM vault_state WHERE vault_id = :vault_id AND vault > 0"
 _IDS = "SELECT vault_id FROM vault_state ORDER BY vault_id"

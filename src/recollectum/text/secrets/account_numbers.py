@@ -46,6 +46,9 @@ _ACCOUNT = re.compile(
     r"(?= ?[A-Za-z0-9]{4})",
     re.ASCII,
 )
+#: Two groups of digits of a card, or the beginning of an account; one is in every number that is found. It matches
+#: from a digit, which is rarer than a letter.
+_BEGUN = re.compile("[0-9](?:[0-9]{3}[ .-]?[0-9]{4}|(?<=[A-Za-z]{2}.)[0-9] ?[A-Za-z0-9]{4})")
 # The length of the IBAN of each country.
 _COUNTRIES = {
     15: "NO",
@@ -80,6 +83,11 @@ _DOUBLED = bytes.maketrans(b"0123456789", b"0246813579")
 _VALUES = {ord(letter): str(int(letter, 36)) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _LENGTHS = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
 _COUNTRY_VALUES = {country: country.translate(_VALUES) for country in _LENGTHS}
+
+
+def may_have_account_number(text: str) -> bool:
+    """Return whether an ASCII text may have a card or an account; a year or a time alone is none."""
+    return _BEGUN.search(text) is not None
 
 
 def find_account_numbers(text: str) -> Iterator[Span]:

@@ -2,14 +2,14 @@
 
 import re
 
-_SHORTEST = 16
+SHORTEST_LONG_WORD = 16
 _LONG = re.compile(r"(?<![\w+/~.%-])[\w+/~.%-]{16,}+={0,2}", re.ASCII)
 
 
 def find_long_words(text: str) -> list[tuple[int, int]]:
     """Return the spans of words of sixteen characters and more: keys, digests, paths."""
     # Most talk has none, and splitting finds that out faster than the pattern.
-    if max(map(len, text.split()), default=0) < _SHORTEST:
+    if max(map(len, text.split()), default=0) < SHORTEST_LONG_WORD:
         return []
     spans = [found.span() for found in _LONG.finditer(text)]
     return [_without_escape(text, *span) for span in spans] if "\\" in text else spans

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from recollectum.domain.message import Json
 from recollectum.domain.records import dataclass
-from recollectum.text.secrets.account_numbers import DIGITS, find_account_numbers
+from recollectum.text.secrets.account_numbers import DIGITS, find_account_numbers, may_have_account_number
 from recollectum.text.secrets.assignments import find_assigned, to_small
 from recollectum.text.secrets.command_lines import PROGRAMS, find_in_commands
 from recollectum.text.secrets.disguises import find_broken, find_in_base64, find_percent_encoded, line_ends
@@ -25,10 +25,17 @@ _ROUNDS = 50
 _SHORTEST = 8
 #: Words of headers, key files and seed phrases, whose secrets may be short words.
 _TELLING = ("authorization", "private-lines:", *WALLET_HINTS)
-#: Names of secrets besides those with `pass` and `pw`; a PIN has four digits in a row.
+#: Names of secrets besides those with `pass` and `pw`; a PIN and the number of an account have four digits in a row.
 _NAMES = ("secret", "token", "key", "credential", *(name for name in ASCII_NAMES if "pass" not in name))
 _SIGN = re.compile("[0-9!@#$%^&*+=~?]")
+_UUID = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _PLACEHOLDER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]")
+
+
+#: Each line of `may_tell` needs one of these in lower case, or a PIN. So an ASCII text `is_plain` that has none of
+#: them, no PIN and no long word.
+HINTS = ("--", "://", *_TELLING, *PROGRAMS, "pass", "pw", "%", *_NAMES)
+PIN = DIGITS
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -82,11 +89,24 @@ def _search(text: str) -> tuple[Secret, ...]:
 def is_plain(text: str) -> bool:
     """Return whether a text certainly has no secret: most keys and values of JSON are short, and most talk tells none.
 
-    What is inside a plain text is plain too.
+    What is inside a plain text is plain too, unless it begins or ends inside a long word.
     """
     if len(text) < _SHORTEST:
         return True
-    return text.isascii() and not find_long_words(text) and not may_tell(text, text.lower())
+    if not text.isascii():
+        return False
+    small, words = text.lower(), find_long_words(text)
+    return (not words or _are_plain_uuids(text, small, words)) and not may_tell(text, small, words)
+
+
+def _are_plain_uuids(text: str, small: str, words: Sequence[tuple[int, int]]) -> bool:
+    """Return whether all long words are UUIDs, by which programs name things, and no format of a token is hinted at.
+
+    A UUID is no text in base64, because of its dashes.
+    """
+    if not all(_UUID.fullmatch(text, *span) for span in words):
+        return False
+    return not hinted_kinds(text, small, [text[low:high] for low, high in words])
 
 
 def _in_stretch(text: str, start: int, end: int) -> list[Secret]:
@@ -130,11 +150,12 @@ def _spans(text: str) -> Iterator[Span]:
         yield from _found_by_all(text, lowered, words)
 
 
-def may_tell(text: str, small: str) -> bool:
-    """Return whether any search may find a secret in ASCII text without long words; False is certain.
+def may_tell(text: str, small: str, uuids: Sequence[tuple[int, int]] = ()) -> bool:
+    """Return whether any search may find a secret in ASCII text without long words but UUIDs; False is certain.
 
     Each line names what a search needs at least. Formats that are not named have sixteen characters in a row, and so
-    have a long word. `small` is the text in lower case.
+    have a long word. `small` is the text in lower case, and `uuids` are the spans of the UUIDs: no card or account has
+    their dashes, but half of them have a part that one may begin with.
     """
     if "--" in text or ("://" in text and "@" in text) or [hint for hint in _TELLING if hint in small]:
         return True
@@ -144,9 +165,18 @@ def may_tell(text: str, small: str) -> bool:
     if not _SIGN.search(text):
         # A password or key has a digit or a sign, unless it is quoted.
         return password and ('"' in text or "'" in text or "`" in text)
-    if password or "%" in text or DIGITS.search(text):
+    if password or "%" in text:
+        return True
+    if DIGITS.search(text) and ("pin" in small or may_have_account_number(_without(text, uuids))):
         return True
     return bool([name for name in _NAMES if name in small])
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return a text with a space in place of each of these spans, which are in order."""
+    for start, end in reversed(spans):
+        text = f"{text[:start]} {text[end:]}"
+    return text
 
 
 def _found_by_all(text: str, lowered: str, words: list[tuple[int, int]]) -> Iterator[Span]:

@@ -1,6 +1,7 @@
 """Turns a text into index terms and a question into query terms with one tokeniser, and expands kinds of things."""
 
 from collections.abc import Iterable, Iterator
+from string import ascii_lowercase, digits, punctuation
 from typing import NamedTuple
 
 from recollectum.domain.records import dataclass
@@ -69,8 +70,12 @@ MAX_TERMS = 64
 _LONGEST_QUERY = 10_000
 _MAX_PHRASE = 16
 _SHORTEST_NUMBER = 4
-#: Signs around a word that join it with nothing.
-_AROUND = ',;!?()"'
+#: Signs that are no part of the word after them, and of the word before them: .NET, C++ and F# have one that is.
+_BEFORE = "".join(sorted(set(punctuation) - set(".")))
+_BEHIND = "".join(sorted(set(punctuation) - set("+#")))
+_SMALL = f"{ascii_lowercase}{digits} ".encode()
+#: So many words of one write are remembered.
+_MOST_WORDS = 50_000
 _UNJOINED = b"-._@/\\:',"
 #: How the dot before a name such as .NET is spelled.
 _SPELLED_DOT = "dot"
@@ -87,17 +92,42 @@ class QueryTerm:
 
 def index_terms(text: str) -> str:
     """Return the terms of a text, separated by spaces, in the order for the index."""
+    if _is_of_terms(text):
+        return text
+    words = _short_words(text)
+    if words is not None:
+        # As `_terms`, without a call for each word.
+        terms = [word if word.islower() and word.isalnum() else _spelled(word) for word in words]
+        return " ".join(filter(None, terms))
     if text.isascii():
-        # A space ends every piece, and splitting is faster than the pattern.
-        words = text.split()
-        if len(text) - 2 * len(words) < MAX_WORD - 1 or max(map(len, words), default=0) <= MAX_WORD:
-            # Most words are plain lower-case letters, and equal their term.
-            terms = [word if word.islower() and word.isalnum() else _spelled(word) for word in words]
-            return " ".join(filter(None, terms))
         return " ".join(map(_indexed, spellings(text)))
     return " ".join(
         [word if word.isascii() and word.islower() and word.isalnum() else _indexed(word) for word in spellings(text)]
     )
+
+
+class IndexTerms:
+    """Makes the index terms of many texts: those of each distinct word once, because few of their words are new."""
+
+    def __init__(self) -> None:
+        self._known = _WordTerms()
+
+    def __call__(self, text: str) -> str:
+        """Return what `index_terms` does."""
+        if _is_of_terms(text):
+            return text
+        words = _short_words(text)
+        return index_terms(text) if words is None else " ".join(filter(None, map(self._known.__getitem__, words)))
+
+
+class _WordTerms(dict[str, str]):
+    """The terms of words, each made once."""
+
+    def __missing__(self, word: str) -> str:
+        terms = _terms(word)
+        if len(self) < _MOST_WORDS:
+            self[word] = terms
+        return terms
 
 
 def may_have(text: str, terms: frozenset[str]) -> frozenset[str]:
@@ -110,10 +140,38 @@ def may_have(text: str, terms: frozenset[str]) -> frozenset[str]:
     return frozenset([term for term in terms if term in joined or term.startswith(_SPELLED_DOT)])
 
 
+def _short_words(text: str) -> list[str] | None:
+    """Return the words of an ASCII text, none of which is longer than a term; None for any other text."""
+    if not text.isascii():
+        return None
+    # A space ends every piece, and splitting is faster than the pattern.
+    words = text.split()
+    short = len(text) - 2 * len(words) < MAX_WORD - 1 or max(map(len, words), default=0) <= MAX_WORD
+    return words if short else None
+
+
+def _is_of_terms(text: str) -> bool:
+    """Return whether a text certainly equals its terms: small letters and digits, with single spaces in between."""
+    if text.encode("utf-8", "surrogatepass").translate(None, _SMALL) or "  " in text or text[:1] == " ":
+        return False
+    at = -1
+    while len(text) - at > MAX_WORD + 1:
+        # In so many characters after a space there is another one, or a word that is too long.
+        at = text.rfind(" ", at + 1, at + MAX_WORD + 2)
+        if at < 0:
+            return False
+    return text[-1:] != " "
+
+
+def _terms(word: str) -> str:
+    """Return the terms of one of those words: most are plain lower-case letters, and equal their term."""
+    return word if word.islower() and word.isalnum() else _spelled(word)
+
+
 def _spelled(word: str) -> str:
     """Return the terms of an ASCII text without spaces."""
-    bare = word.strip(_AROUND).rstrip(".:")
-    if bare.isalnum() and (term := plain(bare)):
+    bare = word.lstrip(_BEFORE).rstrip(_BEHIND)
+    if term := plain(bare) or contracted(bare):
         return term
     return " ".join(map(_indexed, spellings(word)))
 

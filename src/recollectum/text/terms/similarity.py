@@ -41,11 +41,10 @@ _OUTLINED = _Outlined({char: None for char in range(128)} | {ord(char): ord(char
 
 def fingerprint(text: str) -> str:
     """Return a digest of a text that ignores case, Unicode form, punctuation, spacing and English filler words."""
-    said = _plainly_said(text) if text.isascii() else None
-    if said is None:
-        said = [word.encode() for word in _said(text)]
+    plain = _plainly_said(text) if text.isascii() else None
+    said = "\x1f".join(_said(text)).encode() if plain is None else b"\x1f".join(plain)
     # A text of fillers alone equals only itself.
-    whole = b"\x1f".join(said) if said else b"\x1e" + clean(text).encode()
+    whole = said or b"\x1e" + clean(text).encode()
     return f"{_VERSION}:{blake2b(whole, digest_size=_DIGEST_BYTES).hexdigest()}"
 
 
@@ -73,6 +72,8 @@ def _plainly_said(text: str) -> list[bytes] | None:
     if b"\0" in plain:
         return None
     words = plain.split()
+    if _PLAIN_FILLERS.isdisjoint(words):
+        return words
     kept = [word for word in words if word not in _PLAIN_FILLERS]
     return [*kept, b"a"] if kept and words[-1] == b"a" else kept
 

@@ -218,10 +218,16 @@ def analyse(found: str) -> WordForms:
     if is_unspaced(found[0]):
         return WordForms((), run=found)
     name, symbols = _take_symbols(found)
-    name = _NEGATION.sub("nt", _ENDING.sub("", name)).replace(",", "")
+    if "'" in name:
+        name = _NEGATION.sub("nt", _ENDING.sub("", name))
+    name = name.replace(",", "")
     segments = [segment for segment in _SPLIT.split(name) if segment]
-    parts = [_term(part) for segment in segments for part in _CAMEL.split(segment)]
-    wholes = [_term(segment) for segment in segments if _CAMEL.search(segment)]
+    if name == name.lower():
+        # No segment has an inner capital; numbers, dates and addresses have many segments.
+        parts, wholes = [segment[:MAX_WORD] for segment in segments], list[str]()
+    else:
+        parts = [_term(part) for segment in segments for part in _CAMEL.split(segment)]
+        wholes = [_term(segment) for segment in segments if _CAMEL.search(segment)]
     if len(segments) == 2 and all(segment[0].isalpha() for segment in segments) and "@" not in name:
         wholes.append(_term("".join(segments)))
     if symbols:

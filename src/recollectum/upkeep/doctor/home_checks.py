@@ -19,6 +19,7 @@ from recollectum.storage.engine import EngineUpkeep
 from recollectum.storage.opening import damaged_log_copies, private_files
 from recollectum.storage.port import Database
 from recollectum.storage.tables.erasure import receipts
+from recollectum.upkeep.abandoned_vaults import ABANDONED
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.purge.backups import why_partial
 
@@ -60,8 +61,6 @@ def worst(findings: list[HealthFinding]) -> Severity:
 _LITTLE_ROOM = 256 * 2**20
 _LARGE_LOG = 64 * 2**20
 _OLD_BACKUP = timedelta(days=30)
-#: After this time no process is still working on it.
-ABANDONED = timedelta(hours=1)
 #: A daemon and a hook worker hold their locks for as long as they live.
 _HELD_BY_SERVICES = frozenset({"daemon.lock", "hook.lock"})
 _UNFINISHED = (".*.unfinished*", ".*-restoring", ".*-repairing")

@@ -17,13 +17,13 @@ from recollectum.storage.tables.content import memories, messages, sessions
 from recollectum.storage.tables.learning import jobs, proposals
 from recollectum.storage.tables.trail import events, health
 from recollectum.text.terms.similarity import fingerprint
-from recollectum.upkeep.doctor.home_checks import ABANDONED, HealthFinding, Severity, fine
+from recollectum.upkeep.abandoned_vaults import ABANDONED, holds_nothing
+from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, fine
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.sessions.echoes import count_echoes
 
 _UNDECODABLE = (ValueError, KeyError, TypeError, RecollectumError)
 _MANY = 1 << 40
-_CONTENT = ("memories", "memory_versions", "messages", "sessions", "notes", "note_folders", "transcript_roots")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +256,7 @@ def _inside(vault: Inspection, topic: str, owner: Owner) -> Iterator[HealthFindi
 
 
 def _orphan(admin: HomeAdmin, vault_id: str, place: VaultPlace, *, fix: bool) -> HealthFinding:
-    empty = _is_empty(admin, vault_id)
+    empty = holds_nothing(admin.engine, admin.keys, vault_id)
     if not empty:
         why = "cannot be read" if empty is None else "holds something"
         words = f"{place.words} has no owner in the catalog and {why}"
@@ -270,14 +270,3 @@ def _orphan(admin: HomeAdmin, vault_id: str, place: VaultPlace, *, fix: bool) ->
         admin.keys.destroy_key(vault_id)
     cure = "remove it with: recollectum doctor --fix, an hour after it was made"
     return HealthFinding(topic="orphan files", severity=Severity.NOTE, words=words, cure=cure, fixed=removed)
-
-
-def _is_empty(admin: HomeAdmin, vault_id: str) -> bool | None:
-    """Return whether a vault never had content; None when that cannot be known."""
-    try:
-        key = admin.keys.key(vault_id) if admin.keys.has_key(vault_id) else None
-        with admin.engine.upkeep.inspect(vault_id, key) as found:
-            counts = found.row_counts()
-    except (StorageError, KeyProblem):
-        return None
-    return not any(counts.get(name, 0) for name in _CONTENT)

@@ -40,7 +40,7 @@ from recollectum.vault.files.projects import (
 )
 from recollectum.vault.messages import get_session
 from recollectum.vault.notes import global_notes
-from recollectum.vault.refresh import refresh_before_search
+from recollectum.vault.refresh import read_indexed, refresh_before_search
 from recollectum.vault.runtime import VaultRuntime
 
 #: More than fits into the share of any usual budget.
@@ -178,8 +178,8 @@ def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
     sources, floor = split_sources(rules.sources), parse_floor(rules.floor)
     place = parse_optional_place(wanted.project, runtime.gate)
     loading = _Loading(wanted, asked, budget, sources, nearest, floor, agent, place)
-    loaded, made, at, replica = runtime.read(
-        lambda tx, reading: (*loading.parts(tx, reading), reading.now, tx.from_replica), on_replica=True
+    (loaded, made, at, replica), unindexed = read_indexed(
+        runtime, lambda tx, reading: (*loading.parts(tx, reading), reading.now, tx.from_replica)
     )
     if made:
         cache_profile(runtime, wanted.agent, made)
@@ -189,6 +189,8 @@ def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
     made = replace(made, ledger=replace(made.ledger, replica=replica)) if replica else made
     runtime.note_served(made.whole, at)
     runtime.note_uses(one for part in made.ledger.parts if part.kind is PartKind.MEMORY for one in part.ids)
+    if unindexed is not None:
+        made = _with_left_out(made, LeftOut(kind=PartKind.MESSAGE, count=1, ids=(), why=unindexed))
     return made if unread is None else _with_left_out(made, unread)
 
 

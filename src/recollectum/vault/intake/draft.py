@@ -33,13 +33,9 @@ class Draft:
     def check(self) -> None:
         """Raise for the first invalid value, in one sentence."""
         check_text("content", self.content)
-        for name, value in (("key", self.key), ("message_id", self.message_id), ("agent", self.agent)):
-            if value is not None:
-                check_text(name, value)
-        if self.project is not None:
-            check_text("project", self.project)
-        if self.key is not None:
-            check_key(self.key)
+        # Many thousands may come at once, and most have none of these.
+        if not self.key is self.message_id is self.agent is self.project is None:
+            self._check_names()
         if self.ttl is not None and self.ttl <= timedelta(0):
             raise InvalidInput(f"ttl {self.ttl} is not in the future; give a positive duration")
         check_importance(self.importance)
@@ -47,8 +43,17 @@ class Draft:
         check_aware("valid_to", self.valid_to)
         if self.valid_from and self.valid_to and self.valid_to <= self.valid_from:
             raise InvalidInput(f"valid_to {self.valid_to} is not after valid_from {self.valid_from}")
-        parse_enum(Kind, self.kind, "kind")
+        if not isinstance(self.kind, Kind):
+            parse_enum(Kind, self.kind, "kind")
         check_content(self.content)
+
+    def _check_names(self) -> None:
+        names = (("key", self.key), ("message_id", self.message_id), ("agent", self.agent), ("project", self.project))
+        for name, value in names:
+            if value is not None:
+                check_text(name, value)
+        if self.key is not None:
+            check_key(self.key)
 
 
 def check_content(content: str) -> str:

@@ -62,7 +62,7 @@ class EchoFilter:
         before = self.removed
         if isinstance(value, Mapping):
             kept: Json = {self.text(name): self.value(inner) for name, inner in value.items()}
-        elif isinstance(value, Sequence):
+        elif isinstance(value, Sequence) and not NUMBERS.issuperset(map(type, value)):
             kept = [self.value(inner) for inner in value]
         else:
             return value

@@ -27,8 +27,10 @@ from recollectum.vault.intake.admitted import (
 from recollectum.vault.intake.draft import Draft, check_content, check_importance
 from recollectum.vault.intake.kept_secrets import SERVICE, delete_unreferenced, to_reference
 from recollectum.vault.intake.new_message import NewMessage, clean_call, to_clean_message
+from recollectum.vault.intake.quick_look import NOTHING_CERTAIN, Looked
 from recollectum.vault.intake.redaction import (
     find_secret_spans,
+    is_plain_text,
     redact_json,
     redact_lines,
     redact_place,
@@ -49,11 +51,12 @@ class Intake:
     redacted for good.
     """
 
-    __slots__ = ("_echoes", "_kept", "_runtime", "tally")
+    __slots__ = ("_echoes", "_kept", "_runtime", "_trust", "tally")
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
         self._kept: set[str] = set()
+        self._trust: Trust | None = None
         # Imported here: a program that only reads lets nothing in.
         from recollectum.vault.intake.echoes import EchoFilter  # noqa: PLC0415
         from recollectum.vault.intake.served import load_served  # noqa: PLC0415
@@ -91,20 +94,27 @@ class Intake:
         """Admit the content of a memory; raise when it is empty or too long."""
         check_content(content)
         own = self._echoes.content(clean(content))
-        admitted = AdmittedText(self._without_secrets(self._json_text(own) if own.startswith("{") else own))
+        # Nothing in a plain text is a secret, nor in the strings of a JSON object, unless an escape spells them.
+        plain = "\\" not in own and is_plain_text(own)
+        made = own if plain else self._without_secrets(self._json_text(own) if own.startswith("{") else own)
+        admitted = AdmittedText(made)
         # A placeholder can be longer than the secret.
         check_content(admitted)
         self.tally.measure(admitted)
         return admitted
 
-    def memory(self, draft: Draft) -> AdmittedMemory:
-        """Admit a draft with the trust in its caller."""
+    def memory(self, draft: Draft, looked: Looked = NOTHING_CERTAIN) -> AdmittedMemory:
+        """Admit a draft with the trust in its caller; `looked` is what `look_at` says of its content."""
         draft.check()
-        gate = self._runtime.gate
+        if looked.stays:
+            content = AdmittedText(draft.content)
+            self.tally.measure(content)
+        else:
+            content = self.content(draft.content)
         return AdmittedMemory(
-            content=self.content(draft.content),
+            content=content,
             key=draft.key,
-            kind=parse_enum(Kind, draft.kind, "kind"),
+            kind=draft.kind if isinstance(draft.kind, Kind) else parse_enum(Kind, draft.kind, "kind"),
             importance=draft.importance,
             ttl=draft.ttl,
             valid_from=draft.valid_from,
@@ -113,7 +123,8 @@ class Intake:
             agent=clean(draft.agent) if draft.agent else None,
             # The transaction that writes it finds the project.
             project=None,
-            trust=check_shared_trust(gate.owner, caller_trust(gate)),
+            trust=self._trust_in_caller(),
+            tells_of_nobody=looked.stays and looked.tells_of_nobody,
         )
 
     def message(self, said: NewMessage) -> AdmittedMessage | None:
@@ -192,6 +203,13 @@ class Intake:
             )
         return name
 
+    def _trust_in_caller(self) -> Trust:
+        """Return the trust in the caller, the same for all texts of the write; raise if it may not write them."""
+        if self._trust is None:
+            gate = self._runtime.gate
+            self._trust = check_shared_trust(gate.owner, caller_trust(gate))
+        return self._trust
+
     def _without_secrets(self, text: str, name: str = "") -> str:
         """Return the text with a placeholder for each secret; `name` is the key of the text in a JSON object."""
         kept = self._keep(text, name)
@@ -264,7 +282,8 @@ class Intake:
                 made[self._free_key(named, made)] = self._value(inner, key)
             return made
         if isinstance(value, Sequence):
-            return [self._value(inner, name) for inner in value]
+            told = not NUMBERS.issuperset(map(type, value))
+            return [self._value(inner, name) for inner in value] if told else [*value]
         return value
 
     def _free_key(self, key: str, taken: Mapping[str, Json]) -> str:

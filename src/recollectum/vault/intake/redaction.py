@@ -23,6 +23,13 @@ def redact_text(text: str) -> str:
     return redact(text).text
 
 
+def is_plain_text(text: str) -> bool:
+    """Return whether a text certainly has no secret, nor any of its parts under a name that the text has."""
+    from recollectum.text.secrets.redaction import is_plain  # noqa: PLC0415
+
+    return is_plain(text)
+
+
 def redact_place(key: SessionKey) -> SessionKey:
     """Return the key of a session without secrets in the names of its group and topic."""
     name = _redact_name(key.name) if key.kind is SessionKind.GROUP else key.name

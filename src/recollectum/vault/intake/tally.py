@@ -17,6 +17,9 @@ class Mark(NamedTuple):
     unindexed: int = 0
 
 
+_BEGINNING = Mark()
+
+
 class Tally:
     """Counts for the notices of one write: of all its texts, or of those since a mark."""
 
@@ -46,7 +49,8 @@ class Tally:
 
     def measure(self, text: str) -> None:
         """Count the characters of an indexed text that the index leaves out."""
-        self._unindexed += max(0, len(text) - INDEXED)
+        if len(text) > INDEXED:
+            self._unindexed += len(text) - INDEXED
 
     def mark(self) -> Mark:
         """Return the current state, from which a notice may begin."""
@@ -54,8 +58,9 @@ class Tally:
 
     def notice(self, since: Mark | None = None) -> Notice:
         """Return the notice of what was counted, in all or since a mark."""
-        began = since or Mark()
-        if began == self.mark():
+        began = since or _BEGINNING
+        # One by one: most writes have nothing to tell, and each of their texts asks.
+        if began.unindexed == self._unindexed and began.kinds == len(self._kinds) and began.kept == len(self._kept):
             return NO_NOTICE
         return Notice(
             replaced=dict(Counter(self._kinds[began.kinds :])),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from recollectum.domain.event import EventType
 from recollectum.domain.hit import SourceKind
@@ -11,6 +12,7 @@ from recollectum.domain.message import Json
 from recollectum.domain.records import dataclass
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LIVE, Retention, due_at, due_step, enter
+from recollectum.recall.index import waiting
 from recollectum.recall.index.chunk_index import index_memories, index_memory, reindex_memory
 from recollectum.recall.index.passages import memory_hashes
 from recollectum.storage.port import Tx
@@ -52,17 +54,29 @@ def add(change: Change, memory: Memory, content: AdmittedText, mark: str | None 
     return memory
 
 
-def add_many(change: Change, added: Sequence[tuple[Memory, AdmittedText, str]]) -> None:
-    """Write new active memories, each with its content and fingerprint; each table gets its rows at once."""
-    if not added:
+class Added(NamedTuple):
+    """New active memories. A list of each is made in less time than a tuple for each memory."""
+
+    memories: Sequence[Memory]
+    contents: Sequence[AdmittedText]
+    #: Their fingerprints.
+    marks: Sequence[str]
+    #: Whether each certainly tells of no person and no address.
+    tell_of_nobody: Sequence[bool]
+
+
+def add_many(change: Change, added: Added) -> None:
+    """Write new active memories; each table gets its rows at once. Several wait for the index until the next search."""
+    if not added.memories:
         return
-    told = [(_saying(memory, content), mark) for memory, content, mark in added]
-    numbers = memories.insert_many(change.tx, ((memory, mark, due_at(memory)) for memory, mark in told))
+    told = [_saying(memory, content) for memory, content in zip(added.memories, added.contents, strict=True)]
+    rows = memories.NewRows(told, added.marks, [*map(due_at, told)], added.tell_of_nobody)
+    numbers = memories.insert_many(change.tx, rows)
     # Before the index, whose terms take the most time to make: a server writes these rows meanwhile.
-    events.add_of_memories(
-        change.tx, EventType.CREATED, (one for one, _ in told), _payload, at=change.at, actor=change.actor
-    )
-    index_memories(change.tx, ((number, one.content, one.key) for number, (one, _) in zip(numbers, told, strict=True)))
+    events.add_of_memories(change.tx, EventType.CREATED, told, _payload, at=change.at, actor=change.actor)
+    if len(told) == 1 or not waiting.defer(change.tx, "memories", numbers):
+        keys = [one.key for one in told]
+        index_memories(change.tx, zip(numbers, added.contents, keys, strict=True))
 
 
 def update(

@@ -1,8 +1,11 @@
 """Turns an admitted draft into a new memory, a new version under its key, or a renewal of a duplicate."""
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
@@ -16,7 +19,7 @@ from recollectum.storage.tables.content import memories, messages, sessions
 from recollectum.storage.tables.trail import quarantines
 from recollectum.storage.tables.trail.quarantines import Quarantine
 from recollectum.text.terms.similarity import fingerprint
-from recollectum.vault.intake.admitted import AdmittedMemory, AdmittedText
+from recollectum.vault.intake.admitted import AdmittedMemory
 from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 from recollectum.vault.intake.trust import check_shared_trust
 from recollectum.vault.memories import changes
@@ -25,6 +28,19 @@ from recollectum.vault.runtime import VaultRuntime
 
 #: How many memories are written at once: a server begins with them while the next ones are made.
 _TOGETHER = 500
+
+
+@contextmanager
+def without_collection() -> Generator[None]:
+    """Pause Python's garbage collector: it would look at all new memories again and again, and none is garbage."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def save_drafts(
@@ -46,29 +62,38 @@ def _save_together(
     texts = memories.known_marks(tx, marks)
     keys = memories.known_keys(tx, [draft.key for draft in drafts if draft.key])
     change = changes.Change(tx, runtime.actor, reading.now)
-    waiting: list[tuple[Memory, AdmittedText, str]] = []
     saved: list[SaveResult] = []
-    for draft, mark in zip(drafts, marks, strict=True):
-        if mark in texts or draft.key in keys or len(waiting) == _TOGETHER:
-            changes.add_many(change, waiting)
-            waiting = []
-        if mark in texts or draft.key in keys:
+    #: From here on the drafts are new, and wait.
+    first = 0
+    for place, (draft, mark) in enumerate(zip(drafts, marks, strict=True)):
+        is_known = mark in texts or draft.key in keys
+        if is_known or place - first == _TOGETHER:
+            saved += _add_new(change, drafts[first:place], marks[first:place], runtime)
+            first = place
+        if is_known:
             saved.append(save_draft(tx, draft, reading, runtime, ()))
-        else:
-            new = _first_version(tx, draft, reading.now, runtime)
-            waiting.append((new, draft.content, mark))
-            saved.append(SaveResult(new, SaveOutcome.CREATED))
+            first = place + 1
         texts.add(mark)
         if draft.key:
             keys.add(draft.key)
-    changes.add_many(change, waiting)
-    return saved
+    return saved + _add_new(change, drafts[first:], marks[first:], runtime)
 
 
-def _first_version(tx: Tx, draft: AdmittedMemory, now: datetime, runtime: VaultRuntime) -> Memory:
-    expires_at = _deadline(draft, now)
-    trust = check_shared_trust(runtime.gate.owner, _least_trust(tx, draft))
-    return _new_memory(draft, expires_at, trust, now, runtime)
+def _add_new(
+    change: changes.Change, drafts: Sequence[AdmittedMemory], marks: Sequence[str], runtime: VaultRuntime
+) -> list[SaveResult]:
+    """Write the first versions of new memories, each with its fingerprint."""
+    new: list[Memory] = []
+    times: dict[str | None, dict[str, Any]] = {}
+    for id, draft in zip(runtime.ids.many("mem", len(drafts)), drafts, strict=True):
+        expires_at = _deadline(draft, change.at)
+        trust = check_shared_trust(runtime.gate.owner, _least_trust(change.tx, draft))
+        if draft.agent not in times:
+            times[draft.agent] = active_times(change.at, runtime.retention.of(draft.agent))
+        new.append(_new_memory(id, draft, expires_at, trust, change, times[draft.agent]))
+    contents = [draft.content for draft in drafts]
+    changes.add_many(change, changes.Added(new, contents, marks, [draft.tells_of_nobody for draft in drafts]))
+    return [SaveResult(one, SaveOutcome.CREATED) for one in new]
 
 
 def save_draft(
@@ -95,7 +120,8 @@ def save_draft(
     elif holder:
         outcome, saved = SaveOutcome.CHANGED, _replace_content(change, holder, draft, expires_at, trust, runtime)
     else:
-        new = _new_memory(draft, expires_at, trust, reading.now, runtime)
+        times = active_times(change.at, runtime.retention.of(draft.agent))
+        new = _new_memory(runtime.ids("mem"), draft, expires_at, trust, change, times)
         outcome, saved = SaveOutcome.CREATED, changes.add(change, new, draft.content, mark)
     source = {"agent": draft.agent, "message_id": draft.message_id}
     kept = apply_quarantine(change, saved, runtime.retention, **source, standing=standing)
@@ -188,25 +214,30 @@ def _replace_content(
 
 
 def _new_memory(
-    draft: AdmittedMemory, expires_at: datetime | None, trust: Trust, now: datetime, runtime: VaultRuntime
+    id: str,
+    draft: AdmittedMemory,
+    expires_at: datetime | None,
+    trust: Trust,
+    change: changes.Change,
+    times: Mapping[str, Any],
 ) -> Memory:
     return Memory(
-        id=runtime.ids("mem"),
+        id=id,
         content=draft.content,
         key=draft.key,
         kind=draft.kind,
         importance=draft.importance,
         trust=trust,
-        author=runtime.actor,
+        author=change.actor,
         agent=draft.agent,
         message_id=draft.message_id,
         project=draft.project,
-        created_at=now,
-        updated_at=now,
+        created_at=change.at,
+        updated_at=change.at,
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,
         expires_at=expires_at,
-        **active_times(now, runtime.retention.of(draft.agent)),
+        **times,
     )
 
 

@@ -22,7 +22,7 @@ from recollectum.domain.memory import (
     parse_listable_state,
 )
 from recollectum.domain.message import ToolUse
-from recollectum.domain.notice import Notice
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.page import Page, cut_page
 from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action, ActionChoice, ActionWith
@@ -43,11 +43,12 @@ from recollectum.vault.intake.draft import (
     check_limit,
 )
 from recollectum.vault.intake.intake import Intake
+from recollectum.vault.intake.quick_look import look_at
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.memories import changes
 from recollectum.vault.memories.changes import apply_quarantine
 from recollectum.vault.memories.history import History, citations_of
-from recollectum.vault.memories.saving import save_drafts
+from recollectum.vault.memories.saving import save_drafts, without_collection
 from recollectum.vault.memories.tool_use import record_tool_use, tool_use_message
 from recollectum.vault.service import Service, VaultService
 
@@ -108,7 +109,8 @@ class Memories(VaultService):
     @operation(Action.MEMORY_WRITE, Scope.USER, also=(_TOOL_USE,))
     def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> builtins.list[SaveResult]:
         """Save many texts in one transaction: all of them, or none."""
-        return self._save(drafts, said_by)
+        with without_collection():
+            return self._save(drafts, said_by)
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def get(self, memory_id: str) -> Memory:
@@ -277,11 +279,15 @@ class Memories(VaultService):
             admitted: builtins.list[AdmittedMemory] = []
             notices: builtins.list[Notice] = []
             places: builtins.list[ProjectPlace | None] = []
-            for draft in drafts:
-                places.append(parse_optional_place(draft.project, self.gate))
-                begun = intake.tally.mark()
-                admitted.append(intake.memory(draft))
-                notices.append(intake.tally.notice(begun))
+            drafts = [*drafts]
+            looks = look_at([draft.content for draft in drafts])
+            begun = intake.tally.mark()
+            for draft, looked in zip(drafts, looks, strict=True):
+                places.append(None if draft.project is None else parse_optional_place(draft.project, self.gate))
+                admitted.append(intake.memory(draft, looked))
+                notice = intake.tally.notice(begun)
+                notices.append(notice)
+                begun = begun if notice is NO_NOTICE else intake.tally.mark()
             message = intake.message(tool_use_message(said_by)) if said_by else None
             spoken = (said_by, message) if said_by and message else None
             saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, places, admitted, spoken))

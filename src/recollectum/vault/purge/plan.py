@@ -88,10 +88,13 @@ def where_words_remain(tx: Tx, selection: PurgeSelection) -> list[tuple[str, str
 
 
 def select_lineage(tx: Tx, named: NamedRows) -> PurgeSelection:
-    """Follow the lineage of the named rows: copies in forks, sessions that become empty, and memories."""
+    """Follow the lineage of the named rows: copies, sessions that become empty, their transcripts, and memories."""
     said = set(named.messages) | lineage.messages_of(tx, named.sessions)
-    said |= lineage.copies_of(tx, said)
+    said |= lineage.copies_of(tx, said) | lineage.summaries_of(tx, said)
     sessions = set(named.sessions) | lineage.emptied_by(tx, said)
+    transcripts = lineage.transcripts_of(tx, sessions)
+    sessions |= transcripts
+    said |= lineage.messages_of(tx, transcripts)
     derived = lineage.only_from(tx, said) - named.memories
     known = named.memories | derived
     everything = {*sessions, *said, *known, *named.folders, *named.commands}

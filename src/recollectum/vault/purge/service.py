@@ -3,13 +3,15 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.errors import Conflict, Denied, InvalidInput, KeyProblem
+from recollectum.domain.errors import Conflict, Denied, InvalidInput, KeyProblem, StorageError
 from recollectum.domain.ids import Clock
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
+from recollectum.recall.index import waiting
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.erasure import erased_lineage, erased_rows, receipts
 from recollectum.storage.tables.erasure.erased import Departure
@@ -54,6 +56,9 @@ class Purge(VaultService):
     def preview(self, request: PurgeRequest) -> Preview:
         """Return what a purge would erase, and the token that confirms it within ten minutes; change nothing."""
         environment = self._ground()
+        # What waits for the index belongs to the counts. A full disk, on which a purge frees space, has it wait.
+        with suppress(StorageError):
+            waiting.index_all(self._runtime.database)
         if request.kind is PurgeKind.USER:
             return self._preview_person(environment, request)
         if request.shred and not environment.keys.has_key(self._runtime.vault.id):

@@ -22,7 +22,7 @@ from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.intake.kept_secrets import queue_session_secrets
 from recollectum.vault.intake.new_message import NewMessage
-from recollectum.vault.messages import append_messages, get_session, prune_hook_sessions, set_call
+from recollectum.vault.messages import append_new_messages, get_session, prune_hook_sessions, set_call
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import VaultService
 
@@ -166,13 +166,15 @@ class Chat(VaultService):
 
     def _add(self, said: Iterable[NewMessage]) -> list[Message]:
         def change(tx: Tx, reading: ClockReading, admitted: list[AdmittedMessage]) -> list[Message]:
-            ids, now = self._runtime.ids, reading.now
-            added = append_messages(tx, self.id, [one.placed(self.id, ids("msg"), now) for one in admitted], now)
+            added = append_new_messages(tx, self.id, admitted, self._runtime.ids, reading.now)
             if self.key.kind is SessionKind.HOOK:
                 # After the write, which has made this session the newest of its kind.
                 prune_hook_sessions(tx, reading, self._runtime)
             return added
 
         with Intake(self._runtime) as intake:
-            admitted = [own for one in said if (own := intake.message(one)) is not None]
+            # Imported here: a program that adds no messages needs no patterns of secrets.
+            from recollectum.vault.intake.plain_messages import admit_messages  # noqa: PLC0415
+
+            admitted = admit_messages(said, self.gate, intake.message)
             return self._runtime.write(lambda tx, reading: change(tx, reading, admitted))

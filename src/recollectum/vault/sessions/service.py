@@ -20,6 +20,7 @@ from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import imports, projects, sessions
 from recollectum.storage.tables.content.imports import Import
+from recollectum.storage.tables.erasure import erased_lineage
 from recollectum.storage.tables.trail import events
 from recollectum.vault.erasure import erase_remains, mark_remains_due
 from recollectum.vault.files.projects import ensure_project, find_project_of, parse_place
@@ -140,14 +141,18 @@ class Sessions(VaultService):
     def delete(self, session_id: str, *, message_count: int | None = None) -> bool:
         """Destroy a session and its messages; True when no byte of it is left in the vault's files.
 
+        A transcript that an adapter keeps of the same conversation goes with it.
         With `message_count`, only if it has so many messages: nothing that was added since is lost.
         """
 
         def change(tx: Tx, reading: ClockReading) -> None:
             if message_count is not None and (has := get_session(tx, session_id).message_count) != message_count:
                 raise Conflict(f"session {session_id!r} has {has} messages, not {message_count}; read it again")
+            transcripts = erased_lineage.transcripts_of(tx, {session_id})
             if not remove_session(tx, session_id, actor=self._runtime.actor, at=reading.now, type=EventType.DELETED):
                 raise NotFound(f"there is no session {session_id!r} in this vault")
+            for one in transcripts:
+                remove_session(tx, one, actor=self._runtime.actor, at=reading.now, type=EventType.DELETED)
             mark_remains_due(tx)
 
         self._runtime.write(change, frees=True)

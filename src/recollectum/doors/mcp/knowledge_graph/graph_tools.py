@@ -84,6 +84,8 @@ def search_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
     def holds(item: Item) -> bool:
         return any(wanted in one.lower() for one in (item["name"], item["entityType"], *item["observations"]))
 
+    # All is read: the text may begin or end inside a word, and the index knows the stems of words, not their letters,
+    # and only the first part of a long text.
     return _part(nodes.load(guest.vault), holds, beside=True)
 
 

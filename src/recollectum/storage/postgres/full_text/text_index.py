@@ -8,7 +8,8 @@ from recollectum.storage.full_text.tokenizer import cut_terms
 from recollectum.storage.port import Matches, Params, Row
 from recollectum.storage.postgres.full_text.token_cache import TokenCache
 from recollectum.storage.postgres.full_text.token_lists import TokenLists
-from recollectum.storage.postgres.full_text.tokens import KnownTokens, pack_tokens
+from recollectum.storage.postgres.full_text.tokens import KnownTokens, pack_each
+from recollectum.storage.row_lists import Columns
 from recollectum.text.terms.analyser import Phrase
 
 _ADD = """
@@ -54,15 +55,18 @@ class PostgresTextIndex:
     def add(self, entries: Iterable[tuple[int, str]]) -> None:
         """Index the terms of each numbered chunk; the rows are sent with `flush` at the latest."""
         self._lists = None
-        self._unsent.update((number, pack_tokens(terms, self._known)) for number, terms in entries)
+        added = [*entries]
+        packed = pack_each([terms for _, terms in added], self._known)
+        self._unsent.update(zip([number for number, _ in added], packed, strict=True))
         if len(self._unsent) >= _MOST_UNSENT:
             self.flush()
 
     def flush(self) -> None:
         """Send the rows that were added; the transaction calls it before it is committed."""
         if self._unsent:
-            unsent = self._unsent.items()
-            self._tx.add_rows(_ADD, [{"number": n, "stamp": self._changes, "terms": terms} for n, terms in unsent])
+            stamps = [self._changes] * len(self._unsent)
+            rows = Columns({"number": [*self._unsent], "stamp": stamps, "terms": [*self._unsent.values()]})
+            self._tx.add_rows(_ADD, rows)
             self._unsent.clear()
 
     def remove(self, numbers: Iterable[int]) -> None:
@@ -87,10 +91,17 @@ class PostgresTextIndex:
         """Return the words of each text as the index stores them, separated by spaces."""
         return [" ".join(cut_terms(text)) for text in texts]
 
-    def scrub(self) -> None:
+    @property
+    def parts(self) -> int:
+        """Return 1: each token has one list."""
+        return 1
+
+    def scrub(self, *, pages: int | None = None) -> bool:
         """Forget the tokens in memory; dead rows of the table are the server's, which vacuums them."""
-        self._lists = None
-        self._cache.clear()
+        if pages is None:
+            self._lists = None
+            self._cache.clear()
+        return False
 
     def count(self) -> int:
         """Return the number of indexed chunks."""

@@ -10,11 +10,19 @@ from recollectum.storage.full_text.candidates import choose_lists
 from recollectum.storage.full_text.tokenizer import TOKENIZER, stems_of
 from recollectum.storage.port import Matches
 from recollectum.storage.sqlite.full_text.document_lengths import DocumentLengths
-from recollectum.storage.sqlite.full_text.posting_reader import PostingReader, quoted
+from recollectum.storage.sqlite.full_text.posting_reader import PostingReader, fetch, quoted
 from recollectum.text.terms.analyser import Phrase
 
 _ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
 _REMOVE = "DELETE FROM search WHERE rowid = ?"
+# FTS5 stores the list of segments in this row.
+_STRUCTURE = "SELECT block FROM search_data WHERE id = 10"
+_NEWER_FORMAT = b"\xff\0\0\1"
+#: So many segments of about the same size are merged, the fewest that can be. FTS5 keeps the setting in the file.
+_SEGMENTS = 2
+_MERGED_FROM = "SELECT v FROM search_config WHERE k = 'usermerge'"
+_MERGE_FROM = "INSERT INTO search (search, rank) VALUES ('usermerge', ?)"
+_MERGE = "INSERT INTO search (search, rank) VALUES ('merge', ?)"
 
 
 class SqliteTextIndex:
@@ -50,9 +58,28 @@ class SqliteTextIndex:
         """Return the words of each text as the index stores them, separated by spaces."""
         return stems_of(self._connection.fts5_tokenizer(*TOKENIZER), texts)
 
-    def scrub(self) -> None:
-        """Merge the index into one segment, because deleted terms stay in it until then."""
-        self._connection.execute("INSERT INTO search (search) VALUES ('optimize')").fetchall()
+    @property
+    def parts(self) -> int:
+        """Return how many segments the index has: a term is sought in each of them."""
+        block = fetch(self._connection, _STRUCTURE, ())[0][0]
+        # After a cookie, and a mark of the newer format, come the number of levels and that of segments.
+        _, rest = _number(block[8:] if block[4:8] == _NEWER_FORMAT else block[4:])
+        return _number(rest)[0]
+
+    def scrub(self, *, pages: int | None = None) -> bool:
+        """Merge the index into one segment, because deleted terms stay in it until then.
+
+        With `pages` write about so many pages of larger segments, and return whether that did anything.
+        """
+        if pages is None:
+            self._connection.execute("INSERT INTO search (search) VALUES ('optimize')").fetchall()
+            return False
+        if fetch(self._connection, _MERGED_FROM, ()) != [(_SEGMENTS,)]:
+            self._connection.execute(_MERGE_FROM, (_SEGMENTS,))
+        before = self._connection.total_changes()
+        self._connection.execute(_MERGE, (pages,))
+        # As FTS5 documents it: a command that merges nothing is one change.
+        return self._connection.total_changes() - before > 1
 
     def count(self) -> int:
         """Return the number of indexed chunks."""

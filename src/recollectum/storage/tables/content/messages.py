@@ -1,12 +1,13 @@
 """Reads and writes the messages table: the messages of each session in order."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from recollectum.domain.errors import Conflict
-from recollectum.domain.message import Message, Role, TokenCount, ToolCall, ToolStatus
+from recollectum.domain.message import Json, Message, Role, TokenCount, ToolCall, ToolStatus
 from recollectum.domain.page import LAST_NUMBER
 from recollectum.domain.session import ORIGIN
 from recollectum.domain.trust import Trust
@@ -14,6 +15,8 @@ from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.tables.folding import fold_or_none
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
+#: The longest extra field, with its name, whose JSON is remembered.
+_SHORT = 32
 _NUMBER = "SELECT number FROM messages WHERE id = :id"
 _COLUMNS = """number, id, session_id, position, role, created_at, text, parts, tool_calls, thoughts, tokens,
     token_estimate, model, native_id, speaker, trust, extra"""
@@ -22,6 +25,12 @@ _ADD_NEW = """
         token_estimate, model, native_id, speaker, trust, extra, speaker_folded, copy_of)
     VALUES (:id, :session_id, :position, :role, :created_at, :text, :parts, :tool_calls, :thoughts, :tokens,
         :token_estimate, :model, :native_id, :speaker, :trust, :extra, :speaker_folded, :copy_of)
+    RETURNING number
+"""
+# Of messages that are text alone: half as many values are passed.
+_ADD_TEXTS = """
+    INSERT INTO messages (id, session_id, position, role, created_at, text, token_estimate, trust, extra)
+    VALUES (:id, :session_id, :position, :role, :created_at, :text, :token_estimate, :trust, :extra)
     RETURNING number
 """
 _INSERT = _ADD_NEW.replace("RETURNING number", "ON CONFLICT DO NOTHING RETURNING number, id")
@@ -72,6 +81,15 @@ _OF_SESSION = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id" 
 def add_new(tx: Tx, message: Message) -> int:
     """Add a message with a new id at a new position, and return its row number; nobody waits for it to be written."""
     return tx.rows(_ADD_NEW, _to_row(message))[0][0]
+
+
+def add_all_new(tx: Tx, added: Sequence[Message]) -> list[int]:
+    """Add messages with new ids at new positions, and return their row numbers in order."""
+    if any(map(_has_more, added)):
+        found = tx.add_rows(_ADD_NEW, [_to_row(message) for message in added])
+    else:
+        found = tx.add_rows(_ADD_TEXTS, [_to_text_row(message) for message in added])
+    return sorted(row[0] for row in found)
 
 
 def insert(tx: Tx, message: Message) -> int:
@@ -218,7 +236,8 @@ def _from_row(row: Row) -> Message:
 
 
 def _to_row(message: Message) -> Params:
-    plain = isinstance(message.content, str)
+    content = message.content
+    plain = isinstance(content, str)
     origin = message.extra.get(ORIGIN)
     return {
         "id": message.id,
@@ -226,9 +245,9 @@ def _to_row(message: Message) -> Params:
         "position": message.position,
         "role": message.role.value,
         "created_at": micros(message.created_at),
-        "text": message.text,
-        "parts": None if plain else json.dumps(message.content),
-        "tool_calls": _json_or_none(list(map(_call_to_json, message.tool_calls))),
+        "text": content if plain else message.text,
+        "parts": None if plain else json.dumps(content),
+        "tool_calls": json.dumps(list(map(_call_to_json, message.tool_calls))) if message.tool_calls else None,
         "thoughts": _json_or_none(message.thoughts),
         "tokens": json.dumps(asdict(message.tokens)) if message.tokens else None,
         "token_estimate": message.token_estimate,
@@ -236,7 +255,7 @@ def _to_row(message: Message) -> Params:
         "native_id": message.native_id,
         "speaker": message.speaker,
         "trust": message.trust.value,
-        "extra": _json_or_none(message.extra),
+        "extra": _extra_to_json(message.extra),
         "speaker_folded": fold_or_none(message.speaker),
         "copy_of": origin if isinstance(origin, str) else None,
     }
@@ -244,6 +263,49 @@ def _to_row(message: Message) -> Params:
 
 def _json_or_none(value: Iterable[Any]) -> str | None:
     return json.dumps(value) if value else None
+
+
+def _has_more(message: Message) -> bool:
+    """Return whether a message is more than its text and fields that every message has."""
+    return bool(
+        message.tool_calls
+        or message.thoughts
+        or message.tokens
+        or message.model is not None
+        or message.native_id is not None
+        or message.speaker is not None
+        or not isinstance(message.content, str)
+        or ORIGIN in message.extra
+    )
+
+
+def _to_text_row(message: Message) -> Params:
+    """Return the row of a message of which `_has_more` is false."""
+    return {
+        "id": message.id,
+        "session_id": message.session_id,
+        "position": message.position,
+        "role": message.role.value,
+        "created_at": micros(message.created_at),
+        "text": message.text,
+        "token_estimate": message.token_estimate,
+        "trust": message.trust.value,
+        "extra": _extra_to_json(message.extra),
+    }
+
+
+def _extra_to_json(extra: Mapping[str, Json]) -> str | None:
+    if len(extra) == 1:
+        # The mark of the program that wrote a message, the same of thousands of them.
+        ((name, value),) = extra.items()
+        if type(value) is str and len(name) + len(value) <= _SHORT:
+            return _pair_to_json(name, value)
+    return _json_or_none(extra)
+
+
+@lru_cache(maxsize=64)
+def _pair_to_json(name: str, value: str) -> str:
+    return json.dumps({name: value})
 
 
 def _call_to_json(call: ToolCall) -> dict[str, Any]:

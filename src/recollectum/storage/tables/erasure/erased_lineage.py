@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
+from recollectum.domain.session import SessionKey, origin_of_summary, origin_of_transcript
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.learning import learnings
 from recollectum.storage.tables.parameters import listed
@@ -16,6 +17,15 @@ _EMPTIED = f"""
     SELECT DISTINCT session_id FROM messages AS gone WHERE id IN {_GIVEN} AND NOT EXISTS (
         SELECT 1 FROM messages AS stays WHERE stays.session_id = gone.session_id AND stays.id NOT IN {_GIVEN})
 """  # noqa: S608
+# Of conversations of which no session stays: an idle one may have been ended and gone on under the same key.
+_WHOLE_KEYS = f"""
+    SELECT DISTINCT key FROM sessions AS gone WHERE id IN {_GIVEN} AND NOT EXISTS (
+        SELECT 1 FROM sessions AS stays WHERE stays.key = gone.key AND stays.id NOT IN {_GIVEN})
+"""  # noqa: S608
+_KEYS_OF = f"""
+    SELECT DISTINCT key FROM sessions WHERE id IN (SELECT session_id FROM messages WHERE id IN {_GIVEN})
+"""  # noqa: S608
+_SESSIONS_WITH = f"SELECT DISTINCT session_id FROM messages WHERE copy_of IN {_GIVEN}"  # noqa: S608
 # A memory without citations came from the message in which it was said.
 _ONLY_FROM = f"""
     SELECT memory_id FROM citations WHERE message_id IN {_GIVEN} AND NOT EXISTS (
@@ -101,13 +111,25 @@ def messages_of(tx: Tx, sessions: Collection[str]) -> set[str]:
 
 
 def copies_of(tx: Tx, messages: Collection[str]) -> set[str]:
-    """Return the copies of these messages that forks made."""
+    """Return the copies of these messages, as forks and adapters make them."""
     return _ids(tx, _COPIES, messages)
 
 
 def emptied_by(tx: Tx, messages: Collection[str]) -> set[str]:
     """Return the sessions that have no messages besides these."""
     return _ids(tx, _EMPTIED, messages)
+
+
+def transcripts_of(tx: Tx, sessions: Collection[str]) -> set[str]:
+    """Return the sessions that are other records of these conversations, as adapters keep them."""
+    keys = [SessionKey.parse(one) for one in _ids(tx, _WHOLE_KEYS, sessions)]
+    return _ids(tx, _SESSIONS_WITH, [origin_of_transcript(one) for one in keys])
+
+
+def summaries_of(tx: Tx, messages: Collection[str]) -> set[str]:
+    """Return the messages that were made from the whole conversations of these messages."""
+    keys = [SessionKey.parse(one) for one in _ids(tx, _KEYS_OF, messages)]
+    return _ids(tx, _COPIES, [origin_of_summary(one) for one in keys])
 
 
 def only_from(tx: Tx, messages: Collection[str]) -> set[str]:

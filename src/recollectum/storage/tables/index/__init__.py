@@ -2,6 +2,7 @@
 
 chunks           indexed pieces of memories, messages and notes
 chunk_texts      chunks with the texts that their search terms are made from
+unindexed        messages that the index lacks
 vectors          quantised vectors of chunks
 generations      which embedder made which vectors
 coarse           IVF index: centroids and cells

@@ -1,14 +1,14 @@
 """Reads and writes the chunks table: the indexed pieces of memories, messages and notes. Rebuildable."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recollectum.domain.hit import Chunk, SourceKind
 from recollectum.domain.message import Message
 from recollectum.storage.port import Params, Row, Tx
-from recollectum.storage.row_lists import values_of
+from recollectum.storage.row_lists import Columns, values_of
 from recollectum.storage.tables.index import vectors
 from recollectum.storage.times import micros
 
@@ -72,10 +72,11 @@ _AFTER = """
 """
 _MISSING = """
     SELECT (SELECT count(*) FROM memories WHERE state = 'active' AND NOT EXISTS (
-                SELECT 1 FROM chunks WHERE source = 'memories' AND source_number = memories.number))
+                SELECT 1 FROM chunks WHERE source = 'memories' AND source_number = memories.number)
+              AND number NOT BETWEEN :first_memory AND :last_memory)
          + (SELECT count(*) FROM messages WHERE text <> '' AND NOT EXISTS (
                 SELECT 1 FROM chunks WHERE source = 'sessions' AND source_number = messages.number)
-              AND id NOT IN (SELECT item FROM quarantined))
+              AND id NOT IN (SELECT item FROM quarantined) AND number NOT BETWEEN :first_message AND :last_message)
          + (SELECT count(*) FROM notes WHERE text <> '' AND NOT EXISTS (
                 SELECT 1 FROM chunks WHERE source = 'notes' AND source_number = notes.number))
 """
@@ -111,24 +112,52 @@ def add_turn(tx: Tx, number: int, message: Message, pieces: Iterable[tuple[Chunk
         tx.text.add([(added[0][0], terms)])
 
 
-def add_many(tx: Tx, source: SourceKind, pieces: Iterable[tuple[int, Chunk, str]]) -> None:
-    """Index chunks of many memories or turns, each with its row number; faster than one at a time."""
+def add_turns(tx: Tx, pieces: Iterable[tuple[int, Chunk, str]]) -> None:
+    """Index chunks of many turns, each with the row number of its turn and its terms; faster than one at a time."""
     waiting = iter(pieces)
     while batch := list(islice(waiting, _BATCH)):
-        if source is SourceKind.SESSIONS:
-            listed = json.dumps([(number, chunk.start, chunk.end) for number, chunk, _ in batch])
-            found = tx.rows(_ADD_TURNS, {"pieces": listed})
-        else:
-            found = tx.add_rows(
-                _ADD,
-                [
-                    {"source": source.value, "source_number": number, "start": chunk.start, "stop": chunk.end}
-                    for number, chunk, _ in batch
-                ],
-            )
-        # Numbers only grow, so their order is that of the list, whatever order RETURNING gives.
-        added = sorted(row[0] for row in found)
-        tx.text.add(zip(added, (terms for *_, terms in batch), strict=True))
+        listed = json.dumps([(number, chunk.start, chunk.end) for number, chunk, _ in batch])
+        _add_terms(tx, tx.rows(_ADD_TURNS, {"pieces": listed}), [terms for *_, terms in batch])
+
+
+class ChunkColumns(NamedTuple):
+    """Chunks of many memories: the row number of its memory for each, where it starts and stops, and its terms."""
+
+    of: list[int]
+    start: list[int]
+    stop: list[int]
+    terms: list[str]
+
+    @classmethod
+    def empty(cls) -> "ChunkColumns":
+        """Return columns for new chunks."""
+        return cls([], [], [], [])
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are so many that they are written together."""
+        return len(self.of) >= _BATCH
+
+    def add(self, number: int, chunk: Chunk, terms: str) -> None:
+        """Add a chunk with its terms."""
+        self.of.append(number)
+        self.start.append(chunk.start)
+        self.stop.append(chunk.end)
+        self.terms.append(terms)
+
+
+def add_of_memories(tx: Tx, chunks: ChunkColumns) -> None:
+    """Index chunks of many memories."""
+    if not chunks.of:
+        return
+    source = [SourceKind.MEMORIES.value] * len(chunks.of)
+    rows = Columns({"source": source, "source_number": chunks.of, "start": chunks.start, "stop": chunks.stop})
+    _add_terms(tx, tx.add_rows(_ADD, rows), chunks.terms)
+
+
+def _add_terms(tx: Tx, added: Sequence[Row], terms: Sequence[str]) -> None:
+    # Numbers only grow, so their order is that of the list, whatever order RETURNING gives.
+    tx.text.add(zip(sorted([row[0] for row in added]), terms, strict=True))
 
 
 def add_note(tx: Tx, number: int, pieces: Iterable[tuple["NoteChunk", str, str]]) -> None:
@@ -195,6 +224,14 @@ def count(tx: Tx) -> int:
     return tx.rows(_COUNT, {})[0][0]
 
 
-def drift(tx: Tx) -> tuple[int, int]:
-    """Return how many rows have no chunk, and how many chunks have no row."""
-    return tx.rows(_MISSING, {})[0][0], tx.rows(_STRAY, {})[0][0]
+def drift(
+    tx: Tx, waiting_messages: tuple[int, int] = (0, -1), waiting_memories: tuple[int, int] = (0, -1)
+) -> tuple[int, int]:
+    """Return how many rows have no chunk, and how many chunks have no row; rows between these numbers may wait."""
+    params = {
+        "first_message": waiting_messages[0],
+        "last_message": waiting_messages[1],
+        "first_memory": waiting_memories[0],
+        "last_memory": waiting_memories[1],
+    }
+    return tx.rows(_MISSING, params)[0][0], tx.rows(_STRAY, {})[0][0]

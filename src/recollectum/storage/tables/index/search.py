@@ -14,7 +14,7 @@ _EVIDENCE = f"""
            coalesce(memories.created_at, messages.created_at, notes.mtime),
            coalesce(memories.updated_at, messages.created_at, notes.mtime),
            messages.speaker, coalesce(memories.author, messages.speaker, notes.path),
-           messages.session_id, messages.position, messages.role, memories.project
+           messages.session_id, messages.position, messages.role, memories.project, chunks.stop - chunks.start
       FROM numbers(:numbers) AS wanted
       {ROWS.format(numbers="wanted.value")}
      WHERE {FILTERED}
@@ -24,7 +24,7 @@ _EVIDENCE = f"""
 _TURNS = """
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
            0.5, chunks.trust, chunks.created_at, chunks.created_at, chunks.speaker, chunks.speaker,
-           messages.session_id, messages.position, messages.role, CAST(NULL AS BLOB)
+           messages.session_id, messages.position, messages.role, CAST(NULL AS BLOB), chunks.stop - chunks.start
       FROM numbers(:numbers) AS wanted INNER JOIN chunks ON chunks.number = wanted.value
      INNER JOIN messages ON messages.number = chunks.source_number
      WHERE chunks.source = 'sessions' AND chunks.trust IS NOT NULL
@@ -141,6 +141,8 @@ class Evidence(NamedTuple):
     role: str | None
     #: Of a memory; a turn has the project of its session.
     project: str | None
+    #: In characters.
+    length: int
 
     @property
     def author(self) -> str:

@@ -1,14 +1,15 @@
 """Reads and writes the events table: the audit trail, by id and without content."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from recollectum.domain.event import Event, EventType
 from recollectum.domain.memory import Memory, State
 from recollectum.domain.message import Json
 from recollectum.domain.page import LAST_NUMBER
-from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.port import Params, Row, Tx, Value
+from recollectum.storage.row_lists import Columns
 from recollectum.storage.times import micros, moment
 
 _COLUMNS = "number, at, type, subject, subject_id, actor, state, payload"
@@ -63,17 +64,24 @@ def add_of_memories(
     actor: str,
 ) -> None:
     """Write one event for each of the memories, in their order."""
-    same = _to_row(type, "memory", "", at, actor, None, None)
-    rows: list[Params] = []
+    new = [*memories]
+    if not new:
+        return
     told: dict[str, Json] | None = None
     text: str | None = None
-    for one in memories:
+    payloads: list[Value] = []
+    for one in new:
         # Most have the same payload, such as the first version.
         if told is None or payload(one) != told:
             told = payload(one)
             text = _encoded(told)
-        rows.append({**same, "subject_id": one.id, "state": one.state.value, "payload": text})
-    tx.add_rows(_ADD, rows)
+        payloads.append(text)
+    same = _to_row(type, "memory", "", at, actor, None, None)
+    columns: dict[str, Sequence[Value]] = {name: [value] * len(new) for name, value in same.items()}
+    columns["subject_id"] = [one.id for one in new]
+    columns["state"] = [one.state.value for one in new]
+    columns["payload"] = payloads
+    tx.add_rows(_ADD, Columns(columns))
 
 
 def _to_row(

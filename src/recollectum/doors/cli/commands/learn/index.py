@@ -85,6 +85,7 @@ def _told(found: "IndexStatus") -> list[tuple[str, object]]:
     none_yet = "none yet; make them with: recollectum index update" if found.without_meaning is None else "none"
     return [
         ("pieces", f"{found.pieces}, to be chunked again for this version" if found.recutting else found.pieces),
+        ("waiting", f"{found.waiting} texts, which the next search indexes" if found.waiting else None),
         ("by meaning", meaning),
         ("model", format_model(current.identity) if current else None),
         ("vectors", _extent(current) if current else none_yet),

@@ -84,18 +84,12 @@ def run_round(run: Run, name: Annotated[str, typer.Argument(metavar="ROUND", hel
     """Run one round now, in all vaults, whether a daemon runs or not."""
     from datetime import timedelta  # noqa: PLC0415 - see above
 
-    from recollectum.upkeep.rounds.duties import UpkeepRuntime  # noqa: PLC0415
+    from recollectum.doors.server.daemon import upkeep_runtime  # noqa: PLC0415
     from recollectum.upkeep.rounds.scheduler import duty, intervals  # noqa: PLC0415
 
     with open_home(run) as recollectum:
         every = intervals(recollectum.settings).get(name) or timedelta(hours=1)
-        upkeep = UpkeepRuntime(
-            admin=recollectum.admin,
-            settings=recollectum.settings,
-            open_vault=recollectum.vault,
-            stop=threading.Event(),
-        )
-        made = duty(upkeep, name, every).make(force=True)
+        made = duty(upkeep_runtime(recollectum, threading.Event()), name, every).make(force=True)
     document = {"round": name, "result": made.counts, "trouble": made.trouble}
     answer(run, document, [visible(f"{name}: {_told(made.counts)}")])
     if made.trouble:

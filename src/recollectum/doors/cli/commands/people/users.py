@@ -115,7 +115,7 @@ def _preview(recollectum: "Recollectum", seen: MergePreview) -> list[str]:
     lines = [f"{_moved(seen)} of {format_owner(seen.merged)} would move to {format_owner(seen.kept)}"]
     lines += [f"identity {identity}" for identity in seen.identities]
     for owner in (*seen.kept_vaults, *seen.merged_vaults):
-        held = recollectum.vault(owner).admin.totals()
+        held = recollectum.vault(owner, create=False).admin.totals()
         counts = f"{plural(sum(held.memories.values()), 'memory')} and {plural(held.sessions, 'session')}"
         lines.append(f"the vault of {owner} has {counts}, and stays as it is")
     return [*lines, seen.effect]

@@ -1,6 +1,7 @@
 """Every kind of object store keeps the same promises, against real servers on this machine."""
 
 import sys
+import threading
 from collections.abc import Generator
 from pathlib import Path
 
@@ -49,6 +50,24 @@ def test_objects_are_created_once_read_listed_and_deleted(objects: ObjectStore) 
     objects.delete(["v/tasks/a", "v/tasks/none"])
     assert [one.name for one in objects.list("v/")] == ["v/parts/b"]
     assert objects.create("v/tasks/a", b"third")
+
+
+def test_the_client_of_google_sends_nothing_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[threading.Thread] = []
+    start = threading.Thread.start
+    with google_server() as environ:
+        objects = open_objects(parse_url(f"gs://{BUCKET}/some"), environ, _no_secret)
+
+        def noted(thread: threading.Thread) -> None:
+            begun.append(thread)
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", noted)
+        assert objects.create("a", b"text")
+        assert objects.read("a") == b"text"
+        assert objects.read("none") is None
+    # The emulator answers in threads, which it names; the client must begin none.
+    assert not [one.name for one in begun if "background" in one.name]
 
 
 @pytest.mark.parametrize("scheme", ["s3", "gs"])

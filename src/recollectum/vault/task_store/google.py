@@ -1,5 +1,6 @@
 """Keeps objects in a bucket of Google Cloud Storage, by Google's package: obstore cannot speak to its emulator."""
 
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,6 +16,9 @@ from recollectum.domain.errors import Denied, Unreachable
 from recollectum.vault.task_store.objects import StoredObject, TaskUrl, already_stored
 
 _TIMEOUT_SECONDS = 60
+#: Without it, a client asks in a thread for the metadata of its bucket, only to add them to traces: a request that
+#: nobody made, and that may outlive the call.
+_METADATA_OFF = "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA"
 
 
 class GoogleObjects:
@@ -105,6 +109,7 @@ class GoogleObjects:
 def open_bucket(url: TaskUrl, environ: Mapping[str, str]) -> GoogleObjects:
     """Open a bucket; the credentials are Google's own, of the environment. An emulator needs none."""
     emulator = environ.get("STORAGE_EMULATOR_HOST")
+    os.environ[_METADATA_OFF] = "true"
     try:
         client = (
             storage.Client(

@@ -130,8 +130,9 @@ def test_a_recall_after_a_write_sends_as_much_for_many_turns_as_for_two(opened_v
         sent = [one for one in log.of(lambda: vault.recall("red car boat")) if not one.startswith(_TERMS)]
         assert len(sent) <= CATCH_UP, _listed(sent)
         counts.append(len(sent))
-    # The thread that embeds ends with two statements, which come before the answer or after it.
-    assert abs(counts[0] - counts[1]) <= 2
+    # The thread that embeds ends with a few statements, which come before the answer or after it. If each of the twelve
+    # other turns sent one, there would be twelve more.
+    assert abs(counts[0] - counts[1]) <= 4
 
 
 def test_a_recall_that_finds_fewer_than_asked_loads_the_words_once(opened_vault: Traced) -> None:

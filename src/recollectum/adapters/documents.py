@@ -59,9 +59,13 @@ class Document:
 
 
 class Documents:
-    """The documents of one kind in one vault; `kind` begins their keys, and `agent` names who keeps them."""
+    """The documents of one kind in one vault; `kind` begins their keys, and `agent` names who keeps them.
 
-    def __init__(self, vault: "Vault", kind: str, agent: str) -> None:
+    One that is saved alone is put into the index at once if the framework has a search, and by the next recall if not.
+    """
+
+    def __init__(self, vault: "Vault", kind: str, agent: str, *, has_search: bool = True) -> None:
+        self._has_search = has_search
         self._vault = vault
         self._kind = kind
         self._agent = agent
@@ -92,7 +96,11 @@ class Documents:
             place = _place(self._kind, folder)
             content = place.content(name, body, ttl)
             drafts.append(Draft(content=content, key=place.key(name), ttl=ttl, agent=self._agent))
-        return self._vault.memories.save_many(drafts, said_by=said_by) if drafts else []
+        memories = self._vault.memories
+        if len(drafts) == 1 and self._has_search:
+            (only,) = drafts
+            return [memories.save(only.content, key=only.key, ttl=only.ttl, agent=only.agent, said_by=said_by)]
+        return memories.save_many(drafts, said_by=said_by) if drafts else []
 
     def edit(self, document: Document, body: Mapping[str, Json]) -> "Memory":
         """Replace the body of a document; raise Conflict when it changed since it was read."""

@@ -36,21 +36,28 @@ class SessionLog:
         #: The sessions that were written to last, so that not every record looks for its session first.
         self._written: OrderedDict[str, Chat] = OrderedDict()
 
-    def add(self, name: str, said: "builtins.list[NewMessage]", *, title: str | None = None) -> None:
+    def add(
+        self, name: str, said: "builtins.list[NewMessage]", *, title: str | None = None, anew: bool = False
+    ) -> None:
         """Add records to the session of that name, in one transaction; it is started when there is none.
 
-        For sessions that `replace` never replaces: the last one that was written to is used without a look.
+        The last one that was written to is used without a look, unless `anew`. Where `replace` has replaced it since,
+        `delete_chat` does not delete it with what was added.
         """
-        chat = self._written.pop(name, None)
+        chat = None if anew else self._written.pop(name, None)
         if chat is not None:
             try:
                 chat.add_many(said)
             except NotFound:
                 # It was deleted meanwhile, here or by another process.
                 chat = None
-        if chat is None:
+        while chat is None:
             chat = self.open(name, title=title)
-            chat.add_many(said)
+            try:
+                chat.add_many(said)
+            except NotFound:
+                # It was replaced since it was found.
+                chat = None
         self._written[name] = chat
         while len(self._written) > _MOST_WRITTEN:
             self._written.popitem(last=False)

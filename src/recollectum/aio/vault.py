@@ -258,7 +258,7 @@ class AsyncMemories:
         )
 
     async def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> builtins.list[SaveResult]:
-        """Save many texts in one transaction: all of them, or none."""
+        """Save many texts in one transaction: all of them, or none. The next search puts them into the index."""
         return await asyncio.to_thread(lambda: self._service().save_many(drafts, said_by=said_by))
 
     async def get(self, memory_id: str) -> Memory:

@@ -114,6 +114,13 @@ def test_a_deleted_file_can_be_restored(tool: RecollectumMemoryTool, vault: Vaul
     assert "likes tea" in str(tool.call({"command": "view", "path": "/memories/d/tea.md"}))
 
 
+def test_a_file_waits_for_the_index_and_the_next_recall_finds_it(vault: Vault) -> None:
+    RecollectumMemoryTool(vault).call({"command": "create", "path": "/memories/a.md", "file_text": "The door is teal."})
+    assert vault.admin.index.status().waiting == 1
+    assert "teal" in vault.recall("door")[0].text
+    assert vault.admin.index.status().waiting == 0
+
+
 def test_what_a_model_wrote_is_recalled_and_is_not_the_word_of_the_person(
     tool: RecollectumMemoryTool, vault: Vault
 ) -> None:

@@ -22,6 +22,7 @@ from recollectum.adapters.session_log import SessionLog
 from recollectum.testing import ScriptedModel
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.sessions.service import Sessions
+from tests.storage.statements import traced
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -285,3 +286,28 @@ def test_a_thread_that_is_replaced_while_it_is_read_is_read_again(
     assert pruned == [step]
     assert found is not None
     assert found.checkpoint["channel_values"] == {"n": "first"}
+
+
+def test_a_thread_that_another_process_prunes_or_deletes_goes_on(home: Recollectum) -> None:
+    here, there = (RecollectumSaver(home.vault("user:ann")) for _ in range(2))
+    config = _put(here, _put(here, _config("t"), said="one"), said="two")
+    there.prune(["t"])
+    # The session that it wrote to last is gone.
+    config = _put(here, config, said="three")
+    assert [one.checkpoint["channel_values"]["said"] for one in there.list(_config("t"))] == ["three", "two"]
+    there.delete_thread("t")
+    _put(here, config, said="four")
+    assert [one.checkpoint["channel_values"]["said"] for one in there.list(_config("t"))] == ["four"]
+
+
+def test_only_the_first_record_of_a_thread_looks_for_its_session(tmp_path: Path) -> None:
+    with traced() as log, Recollectum(tmp_path / "home", settings={"encryption": "off"}) as home:
+        saver = RecollectumSaver(home.vault("user:ann"))
+        config = _config("t")
+
+        def put() -> None:
+            nonlocal config
+            config = _put(saver, config, said="one")
+
+        assert any("FROM sessions" in sql for sql in log.of(put))
+        assert not any("FROM sessions" in sql for sql in log.of(put))

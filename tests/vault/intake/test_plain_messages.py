@@ -47,9 +47,18 @@ PIECES = (
     "\ud800",
 )
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=12), max_size=4).map(" ".join)
+NAMES = st.sampled_from(("openai_item", "password", "key", "")) | st.text(max_size=8)
+#: As packed state is.
+NUMBERS = st.lists(st.integers() | st.just(2**70), max_size=3)
 EXTRAS = st.none() | st.dictionaries(
-    st.sampled_from(("openai_item", "password", "key", "")) | st.text(max_size=8),
-    st.sampled_from(("user", "hunter22", "x" * 40)) | TEXTS | st.integers() | st.lists(TEXTS, max_size=2),
+    NAMES,
+    st.sampled_from(("user", "hunter22", "x" * 40))
+    | TEXTS
+    | st.integers()
+    | st.lists(TEXTS, max_size=2)
+    | NUMBERS
+    | st.lists(NUMBERS | st.booleans(), max_size=2)
+    | st.dictionaries(NAMES, NUMBERS | st.lists(NUMBERS, max_size=2) | TEXTS, max_size=2),
     max_size=2,
 )
 
@@ -90,6 +99,35 @@ def test_plain_words_take_one_step(vault: Vault, role: Role) -> None:
     runtime = runtime_of(vault)
     said = NewMessage(role=role, content="we meet at the station", extra={"openai_item": role.value})
     assert _plain_messages(runtime).admit(said) is not None
+
+
+def test_packed_state_takes_one_step_and_is_copied(vault: Vault) -> None:
+    state: dict[str, Any] = {"langgraph": {"head": [3, 70368744177664], "blobs": [[1], [2, 3]]}}
+    quick = _plain_messages(runtime_of(vault)).admit(NewMessage(role="info", content="", extra=state))
+    assert quick is not None
+    assert quick.message.extra == state
+    state["langgraph"]["blobs"][1][0] = 4
+    assert quick.message.extra == {"langgraph": {"head": [3, 70368744177664], "blobs": [[1], [2, 3]]}}
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"a": [2**63]},
+        {"a": [True]},
+        {"a": [1.0]},
+        {"a": [[[1]]]},
+        {"a": {"b": {"c": [1]}}},
+        {"password": "hunter22"},
+        {"a": {"password": "hunter22"}},
+        {"a" * 33: [1]},
+        {"naïve": [1]},
+        {"a": None},
+    ],
+)
+def test_other_fields_take_all_steps(vault: Vault, extra: dict[str, Any]) -> None:
+    said = NewMessage(role="user", content="hello", extra=extra)
+    assert _plain_messages(runtime_of(vault)).admit(said) is None
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,14 @@ def test_the_next_search_finds_them(vault: Vault) -> None:
     assert vault.admin.index.verify().sound
 
 
+def test_a_list_of_one_waits_and_a_single_memory_does_not(vault: Vault) -> None:
+    save(vault, "a zebra")
+    assert (left(vault), pieces(vault)) == (1, 0)
+    vault.memories.save("a walrus")
+    assert (left(vault), pieces(vault)) == (1, 1)
+    assert sorted(found(vault, "zebra walrus")) == ["a walrus", "a zebra"]
+
+
 def test_the_words_of_a_key_are_found(vault: Vault) -> None:
     vault.memories.save_many([Draft(content="teal", key="favourite_colour"), Draft(content="a bus", key="transport")])
     assert left(vault) == 2
@@ -82,12 +90,6 @@ def test_messages_and_memories_wait_at_the_same_time(vault: Vault, monkeypatch: 
     assert (left(vault), pieces(vault)) == (9, 0)
     assert sorted(found(vault, "otter")) == ["a otter", "otter in a talk"]
     assert (left(vault), pieces(vault)) == (0, 9)
-
-
-def test_one_memory_does_not_wait(vault: Vault) -> None:
-    save(vault, "a zebra")
-    vault.memories.save("a walrus")
-    assert (left(vault), pieces(vault)) == (0, 2)
 
 
 def test_too_many_do_not_wait(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

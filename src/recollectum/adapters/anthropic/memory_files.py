@@ -32,7 +32,7 @@ class MemoryFiles:
     """The files of one vault; each change keeps the previous text as a version, and deleted files are in the trash."""
 
     def __init__(self, vault: "Vault") -> None:
-        self._documents = Documents(vault, _KIND, _AGENT)
+        self._documents = Documents(vault, _KIND, _AGENT, has_search=False)
 
     def view(self, path: str, view_range: list[int] | None = None) -> str:
         """Return a file with line numbers, or what is in a directory."""

@@ -40,6 +40,8 @@ class RecollectumSaver(AwaitedSaver):
     def __init__(self, vault: "Vault | Callable[[str], Vault]", *, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
         self._vault = vault
+        #: The log that was used last: it knows to which sessions was written.
+        self._last: ThreadLog | None = None
 
     def get_tuple(self, config: "RunnableConfig") -> CheckpointTuple | None:
         """Return the checkpoint of a config, or the latest of its thread and namespace."""
@@ -146,11 +148,13 @@ class RecollectumSaver(AwaitedSaver):
             log.keep(thread, lambda records, gone=gone: [one for one in records if one.place not in gone])
 
     def _log(self, thread: str | None) -> ThreadLog:
-        if not callable(self._vault):
-            return ThreadLog(self._vault)
-        if thread is None:
+        if thread is None and callable(self._vault):
             raise ValueError("each thread has its own vault, so all threads cannot be listed; give a thread_id")
-        return ThreadLog(self._vault(thread))
+        vault = self._vault(str(thread)) if callable(self._vault) else self._vault
+        log = self._last
+        if log is None or log.vault is not vault:
+            log = self._last = ThreadLog(vault)
+        return log
 
     def _dump(self, value: object) -> Blob:
         return self.serde.dumps_typed(value)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from recollectum.adapters.packing import pack, pack_json, unpack, unpack_json
 from recollectum.adapters.session_log import SessionLog, first_to_last, last_to_first
-from recollectum.domain.errors import NotFound
 from recollectum.domain.message import Json
 from recollectum.domain.records import dataclass
 from recollectum.vault.intake.new_message import NewMessage
@@ -86,18 +85,12 @@ class ThreadLog:
     """
 
     def __init__(self, vault: "Vault") -> None:
+        self.vault = vault
         self._sessions = SessionLog(vault, _AGENT, _CHANNEL)
 
     def add(self, thread: str, records: Sequence[tuple[dict[str, Json], Sequence[Blob]]]) -> None:
         """Append records to a thread in one transaction."""
-        messages = [_message(thread, head, blobs) for head, blobs in records]
-        while True:
-            try:
-                self._sessions.open(thread).add_many(messages)
-            except NotFound:
-                # The session was replaced since it was found.
-                continue
-            return
+        self._sessions.add(thread, [_message(thread, head, blobs) for head, blobs in records])
 
     def read(self, thread: str, reader: Callable[[ThreadView], T]) -> T:
         """Return what a reader makes of a thread; it reads again when a session was taken away meanwhile."""
@@ -129,7 +122,9 @@ class ThreadLog:
 
     def _copy(self, thread: str, records: Sequence[ThreadRecord]) -> None:
         if records:
-            self.add(thread, [(one.head, one.blobs) for one in records])
+            said = [_message(thread, one.head, one.blobs) for one in records]
+            # To the new session: another thread may just have added to the old one.
+            self._sessions.add(thread, said, anew=True)
 
     def delete(self, thread: str) -> None:
         """Destroy a thread; nothing happens when there is none."""

@@ -1,6 +1,6 @@
-"""Admits plain messages in one step: ASCII text alone, in which nothing is cleaned, cut, redacted or left unindexed."""
+"""Admits plain messages in one step: ASCII text and numbers in which the intake would find nothing to change."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import cast
@@ -22,6 +22,10 @@ from recollectum.vault.intake.trust import check_shared_trust
 _UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 #: The longest name and value of an extra field whose check is remembered.
 _SHORT = 32
+#: Numbers are less, either way.
+_MOST = 1 << 63
+#: How deep objects, and lists in them, are looked at.
+_LEVELS = 2
 
 
 def admit_messages(
@@ -48,15 +52,16 @@ class PlainMessages:
         text, extra = said.content, said.extra
         if not isinstance(text, str) or len(text) > INDEXED or not is_plain_text(text):
             return None
+        kept = _copy_plain(extra) if extra else {}
         if (
-            said.tool_calls
+            kept is None
+            or said.tool_calls
             or said.thoughts
             or said.speaker
             or said.native_id
             or said.model
             or said.tokens is not None
             or said.at is not None
-            or (extra and not _is_plain_object(extra))
         ):
             return None
         # A program without a type checker may pass anything as a role.
@@ -74,8 +79,7 @@ class PlainMessages:
                 created_at=_UNKNOWN_TIME,
                 token_estimate=estimate(text),
                 trust=found[1],
-                # A copy: the caller may change its own.
-                extra=dict(extra) if extra else {},
+                extra=kept,
             ),
             has_time=False,
         )
@@ -101,16 +105,39 @@ def is_plain_text(text: str) -> bool:
     )
 
 
-def _is_plain_object(value: Mapping[str, Json]) -> bool:
-    """Return whether a JSON object is flat and short, and admitted unchanged for certain."""
-    if not isinstance(value, dict):
-        return False
+def _copy_plain(value: object, levels: int = _LEVELS) -> dict[str, Json] | None:
+    """Return a copy of a JSON object of short texts and lists of numbers that is admitted unchanged for certain.
+
+    None for any other value. A copy, because the caller may change its own. Packed state is such an object.
+    """
+    if not isinstance(value, dict) or not levels:
+        return None
+    made: dict[str, Json] = {}
     for name, inner in cast("dict[object, object]", value).items():
-        if not (isinstance(name, str) and isinstance(inner, str) and 0 < len(name) <= _SHORT and len(inner) <= _SHORT):
-            return False
-        if not _is_plain_field(name, inner):
-            return False
-    return True
+        if not (isinstance(name, str) and 0 < len(name) <= _SHORT):
+            return None
+        if isinstance(inner, str):
+            copied = inner if len(inner) <= _SHORT else None
+        else:
+            copied = _copy_numbers(inner)
+            copied = _copy_plain(inner, levels - 1) if copied is None else copied
+        if copied is None or not _is_plain_field(name, copied if isinstance(copied, str) else ""):
+            return None
+        made[name] = copied
+    return made
+
+
+def _copy_numbers(value: object, levels: int = _LEVELS) -> list[Json] | None:
+    """Return a copy of a list of whole numbers, or of lists of them; None for any other value."""
+    if not isinstance(value, list) or not levels:
+        return None
+    items = cast("list[object]", value)
+    kinds = set(map(type, items))
+    if kinds == {int}:
+        numbers = cast("list[int]", items)
+        return [*numbers] if max(numbers) < _MOST and min(numbers) > -_MOST else None
+    lists = [_copy_numbers(one, levels - 1) for one in items]
+    return None if None in lists else cast("list[Json]", lists)
 
 
 @lru_cache(maxsize=256)

@@ -66,7 +66,7 @@ class Added(NamedTuple):
 
 
 def add_many(change: Change, added: Added) -> None:
-    """Write new active memories; each table gets its rows at once. Several wait for the index until the next search."""
+    """Write new active memories; each table gets its rows at once. They wait for the index until the next search."""
     if not added.memories:
         return
     told = [_saying(memory, content) for memory, content in zip(added.memories, added.contents, strict=True)]
@@ -74,7 +74,7 @@ def add_many(change: Change, added: Added) -> None:
     numbers = memories.insert_many(change.tx, rows)
     # Before the index, whose terms take the most time to make: a server writes these rows meanwhile.
     events.add_of_memories(change.tx, EventType.CREATED, told, _payload, at=change.at, actor=change.actor)
-    if len(told) == 1 or not waiting.defer(change.tx, "memories", numbers):
+    if not waiting.defer(change.tx, "memories", numbers):
         keys = [one.key for one in told]
         index_memories(change.tx, zip(numbers, added.contents, keys, strict=True))
 

@@ -44,11 +44,14 @@ def without_collection() -> Generator[None]:
 
 
 def save_drafts(
-    tx: Tx, drafts: Sequence[AdmittedMemory], reading: ClockReading, runtime: VaultRuntime
+    tx: Tx, drafts: Sequence[AdmittedMemory], reading: ClockReading, runtime: VaultRuntime, *, one_waits: bool = False
 ) -> list[SaveResult]:
-    """Save admitted drafts in order; see `save_draft`. Those that are new are written together."""
+    """Save admitted drafts in order; see `save_draft`.
+
+    Several that are new are written together, and wait for the index; with `one_waits` a list of one does so, too.
+    """
     standing = quarantines.standing_ones(tx)
-    if standing or len(drafts) == 1:
+    if standing or (len(drafts) == 1 and not one_waits):
         return [save_draft(tx, draft, reading, runtime, standing) for draft in drafts]
     return _save_together(tx, drafts, reading, runtime)
 

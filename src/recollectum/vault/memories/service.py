@@ -104,13 +104,13 @@ class Memories(VaultService):
             agent=agent,
             project=project,
         )
-        return self._save([draft], said_by)[0]
+        return self._save([draft], said_by, one_waits=False)[0]
 
     @operation(Action.MEMORY_WRITE, Scope.USER, also=(_TOOL_USE,))
     def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> builtins.list[SaveResult]:
-        """Save many texts in one transaction: all of them, or none."""
+        """Save many texts in one transaction: all of them, or none. The next search puts them into the index."""
         with without_collection():
-            return self._save(drafts, said_by)
+            return self._save(drafts, said_by, one_waits=True)
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def get(self, memory_id: str) -> Memory:
@@ -274,7 +274,7 @@ class Memories(VaultService):
 
         return self._runtime.read(load)
 
-    def _save(self, drafts: Iterable[Draft], said_by: ToolUse | None) -> builtins.list[SaveResult]:
+    def _save(self, drafts: Iterable[Draft], said_by: ToolUse | None, *, one_waits: bool) -> builtins.list[SaveResult]:
         with Intake(self._runtime) as intake:
             admitted: builtins.list[AdmittedMemory] = []
             notices: builtins.list[Notice] = []
@@ -290,7 +290,9 @@ class Memories(VaultService):
                 begun = begun if notice is NO_NOTICE else intake.tally.mark()
             message = intake.message(tool_use_message(said_by)) if said_by else None
             spoken = (said_by, message) if said_by and message else None
-            saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, places, admitted, spoken))
+            saved = self._runtime.write(
+                lambda tx, reading: self._write_drafts(tx, reading, places, admitted, spoken, one_waits=one_waits)
+            )
         told = zip(saved, notices, strict=True)
         saved = [one if notice is one.notice else replace(one, notice=notice) for one, notice in told]
         if self.gate.may_read():
@@ -305,6 +307,8 @@ class Memories(VaultService):
         places: builtins.list[ProjectPlace | None],
         admitted: builtins.list[AdmittedMemory],
         spoken: tuple[ToolUse, AdmittedMessage] | None,
+        *,
+        one_waits: bool,
     ) -> builtins.list[SaveResult]:
         if any(places):
             known = {place: ensure_project(tx, place, reading.now).id for place in dict.fromkeys(places) if place}
@@ -314,7 +318,7 @@ class Memories(VaultService):
             use, message = spoken
             source = record_tool_use(tx, use, message, reading, self._runtime)
             admitted = [draft.said_in(source, use.agent) for draft in admitted]
-        return save_drafts(tx, admitted, reading, self._runtime)
+        return save_drafts(tx, admitted, reading, self._runtime, one_waits=one_waits)
 
     def _move(self, memory_id: str, to: State) -> Memory:
         def change(tx: Tx, reading: ClockReading) -> Memory:

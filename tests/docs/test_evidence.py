@@ -77,6 +77,7 @@ def _day(text: str) -> datetime:
     return datetime.strptime(text, "%d %B %Y").replace(tzinfo=UTC)
 
 
+@pytest.mark.slow
 def test_every_claim_has_a_figure_a_date_and_a_command() -> None:
     found = claims(PAGE.read_text("utf-8"))
     assert len(found) > 20

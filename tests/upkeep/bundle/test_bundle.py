@@ -176,6 +176,7 @@ def test_an_export_of_everybody_has_the_extensions_and_one_of_somebody_does_not(
         assert home.extensions.get("weather").version == made.version
 
 
+@pytest.mark.slow
 def test_an_encrypted_bundle_opens_with_its_passphrase_alone(tmp_path: Path) -> None:
     with Recollectum(tmp_path / "small", settings=_SETTINGS) as small:
         small.vault(ANN).memories.save("Grace's tea is green")
@@ -194,6 +195,7 @@ def test_an_encrypted_bundle_opens_with_its_passphrase_alone(tmp_path: Path) -> 
         assert export_bundle(other.admin, tmp_path / "back.zip").path.read_bytes() == plain.read_bytes()
 
 
+@pytest.mark.slow
 def test_an_encrypted_bundle_that_was_changed_or_cut_off_is_refused(tmp_path: Path) -> None:
     with Recollectum(tmp_path / "small", settings=_SETTINGS) as small:
         small.vault(ANN).memories.save_many(

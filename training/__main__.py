@@ -55,6 +55,8 @@ class _Sizes:
     pairs: int
     plain: int
     pieces: int
+    #: Definitions that are taken of each file.
+    lines: int
     #: Passages of WordNet's definitions, and of those of the ontologies.
     glosses: int
     definitions: int
@@ -72,6 +74,7 @@ _FULL = _Sizes(
     pairs=10**9,
     plain=200_000,
     pieces=400_000,
+    lines=10**9,
     glosses=60_000,
     definitions=90_000,
     groups=150_000,
@@ -85,6 +88,7 @@ _SMALL = _Sizes(
     pairs=2000,
     plain=200,
     pieces=200,
+    lines=300,
     glosses=100,
     definitions=100,
     groups=100,
@@ -190,8 +194,8 @@ def main() -> None:
 
 def _plain_definitions(wordnet: Path | None, file: Path | None, sizes: _Sizes) -> list[str]:
     """Return the definitions that are given, and passages of them."""
-    words = glosses(wordnet) if wordnet else []
-    terms = read_definitions(file) if file else []
+    words = glosses(wordnet)[: sizes.lines] if wordnet else []
+    terms = read_definitions(file)[: sizes.lines] if file else []
     more = [*words, *terms]
     if words:
         more += passages(words, sizes.glosses, _SEED)

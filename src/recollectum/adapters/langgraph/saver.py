@@ -40,7 +40,7 @@ class RecollectumSaver(AwaitedSaver):
     def __init__(self, vault: "Vault | Callable[[str], Vault]", *, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
         self._vault = vault
-        #: The log that was used last: it knows to which sessions was written.
+        #: The log that was used last: it remembers the sessions that were written to.
         self._last: ThreadLog | None = None
 
     def get_tuple(self, config: "RunnableConfig") -> CheckpointTuple | None:

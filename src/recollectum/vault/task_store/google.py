@@ -17,7 +17,7 @@ from recollectum.vault.task_store.objects import StoredObject, TaskUrl, already_
 
 _TIMEOUT_SECONDS = 60
 #: Without it, a client asks in a thread for the metadata of its bucket, only to add them to traces: a request that
-#: nobody made, and that may outlive the call.
+#: nobody asked for, and that may outlive the call.
 _METADATA_OFF = "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA"
 
 

@@ -32,7 +32,7 @@ class Set:
         return len(self.texts)
 
     def told(self, vault: Vault, row: Row) -> None:
-        """Index the messages that wait, make the vectors that the vault has not made yet, and note how long it took."""
+        """Index the texts that wait, make the vectors that the vault has not made yet, and note how long it took."""
         began = time.perf_counter()
         vault.admin.index.update()
         self.vectors[row.adapter] = time.perf_counter() - began

@@ -68,4 +68,8 @@ if __name__ == "__main__":
     parser.add_argument("wheel", type=Path, help="cellxgene_ontology_guide-1.11.1-py3-none-any.whl")
     parser.add_argument("file", type=Path, help="the file to write, definitions.txt.xz")
     asked = parser.parse_args()
+    if not zipfile.is_zipfile(asked.wheel):
+        parser.error(f"{asked.wheel} is no wheel; training/README.md says how to download it")
+    if not asked.file.absolute().parent.is_dir():
+        parser.error(f"{asked.file} cannot be written; give a file in a folder that exists")
     print(write_definitions(asked.wheel, asked.file), "definitions")

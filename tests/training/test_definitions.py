@@ -1,9 +1,12 @@
 """The definitions of ontologies and of WordNet: what is read, in which order, and what is left out."""
 
 import json
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
+import pytest
 import zstandard
 
 from training.definitions import ONTOLOGIES, lines_of, read_definitions, write_definitions
@@ -49,3 +52,17 @@ def test_a_passage_is_made_of_neighbours(tmp_path: Path) -> None:
     assert made == passages(found, 20, 7) != passages(found, 20, 8)
     assert len(made) == 20
     assert all(one in ". ".join(found) for one in made)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("wheel", "file", "told"),
+    [("nothing.whl", "out.xz", "nothing.whl is no wheel"), ("empty.whl", "none/out.xz", "out.xz cannot be written")],
+)
+def test_a_wrong_path_is_named_in_one_sentence(tmp_path: Path, wheel: str, file: str, told: str) -> None:
+    with zipfile.ZipFile(tmp_path / "empty.whl", "w"):
+        pass
+    command = [sys.executable, "-m", "training.definitions", str(tmp_path / wheel), str(tmp_path / file)]
+    run = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr.count("Traceback")) == (2, 0)
+    assert told in run.stderr
